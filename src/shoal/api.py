@@ -1,0 +1,72 @@
+"""The same three verbs from Python: protect, measure, attack. pandas, polars or Arrow go in, and the same kind comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.contracts import Method, Progress, quiet
+from shoal.errors import ParameterError, PromiseBroken
+from shoal.randomness import new_secret, rng_for
+from shoal.recipe import apply_steps, everything
+from shoal.registry import make
+from shoal.release import Release
+from shoal.report.check import check_release
+from shoal.roles import Roles
+from shoal.score import AttackResult, Knowledge, Score
+from shoal.table import Table
+
+
+def protect(
+    data: Any,
+    *steps: Method | str,
+    roles: Roles | None = None,
+    quasi: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    seed: int | None = None,
+    progress: Progress = quiet,
+    **parameters: Any,
+) -> Release:
+    """Protect a table by one or more methods; every promise is checked again before the release is handed out.
+
+    Name a method and give its parameters (`"mdav", k=5`), or hand in method objects, applied in order. Say the roles by `roles`, or by `quasi`,
+    `confidential` and `identifier`. `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
+    """
+    table = Table.of(data)
+    if roles is not None and (quasi or confidential or identifier):
+        raise ParameterError("Give roles either as one Roles object or by quasi, confidential and identifier, not both.")
+    if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
+        raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
+    made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
+    checked = (roles or Roles(tuple(quasi), tuple(confidential), tuple(identifier))).check(table)
+    release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
+    broken = [found for found in check_release(release) if not found.holds]
+    if broken:
+        raise PromiseBroken(f"{broken[0].what}: promised {broken[0].promised:g}, found {broken[0].found}. Nothing was released.")
+    return release
+
+
+def measure(data: Any, release: Release, *names: str) -> dict[str, Score]:
+    """Scores by name; all registered measures when none is named."""
+    original = Table.of(data)
+    measures = [make("measure", name) for name in names] or everything("measure")
+    return {one.name: one.measure(original, release, release.roles) for one in measures}
+
+
+def attack(
+    data: Any,
+    release: Release,
+    *names: str,
+    columns: Sequence[str] | None = None,
+    records: int | float | None = None,
+    seed: int | None = None,
+    parameters: Mapping[str, object] | None = None,
+    progress: Progress = quiet,
+) -> dict[str, AttackResult]:
+    """Attack results by name; all registered attacks when none is named. `columns` and `records` say what the intruder knows."""
+    original = Table.of(data)
+    knowledge = Knowledge(release.roles, None if columns is None else tuple(columns), records)
+    attacks = [make("attack", name, parameters) for name in names] or everything("attack")
+    secret = new_secret() if seed is None else seed
+    return {one.name: one.attack(original, release, knowledge, rng_for(secret, one.name), progress) for one in attacks}

@@ -1,0 +1,87 @@
+"""Interval disclosure: how often the original lies close to its released value."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from pydantic import Field
+
+from shoal.attacks.matching import FloatArray, IntArray, files
+from shoal.contracts import Progress, quiet
+from shoal.errors import DataError
+from shoal.params import Params
+from shoal.release import Release
+from shoal.score import AttackResult, Knowledge, wilson
+from shoal.table import Table
+
+
+class IntervalDisclosure(Params):
+    """The share of original values inside the rank interval around their released value (Domingo-Ferrer & Torra 2001).
+
+    For widths of 1, 2, ..., 10 % of the records and every numeric or ordinal column: the released values within that many ranks of a record's
+    own span an interval, and the original is disclosed when it lies inside. Blind guessing is the same for a released value drawn at random.
+    """
+
+    name: ClassVar[str] = "interval-disclosure"
+    title: ClassVar[str] = "Interval disclosure"
+    widest: int = Field(10, ge=1, le=50, description="Widest interval, in percent of the records; every whole percent up to it is averaged")
+
+    def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Average over widths and columns."""
+        pair = files(original, release, knowledge, rng)
+        if not pair.known.shape[1]:
+            raise DataError("Interval disclosure needs a numeric or ordinal column among those the intruder knows.")
+        there = np.flatnonzero(pair.true_row >= 0)
+        inside = np.zeros(len(pair.rows))
+        chance, cells = 0.0, 0
+        per_column = {}
+        names = [c for c in pair.columns if release.table.kind(c) in ("number", "date", "empty") or c in knowledge.roles.ordinal]
+        for j in range(pair.known.shape[1]):
+            x, y = pair.known[there, j], pair.released[:, j]
+            share, blind = _inside(x, y, pair.true_row[there], self.widest, rng)
+            inside[there] += share
+            chance += blind
+            cells += 1
+            per_column[names[j] if j < len(names) else str(j)] = float(share.mean()) if len(share) else 0.0
+            progress("interval disclosure", j + 1, pair.known.shape[1])
+        inside /= cells
+        hit = float(inside.sum())
+        per_record = np.full(len(original), np.nan)
+        per_record[pair.rows] = inside
+        return AttackResult(
+            self.name,
+            self.title,
+            tried=len(inside),
+            hit=hit,
+            strict_hit=hit,
+            chance=chance / cells,
+            interval=wilson(hit, len(inside)),
+            note="Hits are shares of a record's values, averaged over widths.",
+            details={"columns": list(pair.columns), "per_column": per_column},
+            per_record=per_record,
+        )
+
+
+def _inside(x: FloatArray, y: FloatArray, true_row: IntArray, widest: int, rng: Generator) -> tuple[FloatArray, float]:
+    """For each original, the share of widths whose interval holds it; and the same for a released value drawn at random."""
+    released = np.sort(y[~np.isnan(y)])
+    n = len(released)
+    mine = y[true_row]
+    other = y[rng.integers(0, len(y), len(x))]
+    if not n:
+        return np.isnan(x).astype(np.float64), float(np.isnan(x).mean())
+    results = []
+    for centre in (mine, other):
+        # equal values share their middle rank, so that row order decides nothing
+        rank = (np.searchsorted(released, centre, "left") + np.searchsorted(released, centre, "right") - 1) // 2
+        share = np.zeros(len(x))
+        for p in range(1, widest + 1):
+            half = round(p * n / 200)
+            low = released[np.clip(rank - half, 0, n - 1)]
+            high = released[np.clip(rank + half, 0, n - 1)]
+            share += (x >= low) & (x <= high)
+        share = share / widest
+        results.append(np.where(np.isnan(x) | np.isnan(centre), (np.isnan(x) & np.isnan(centre)).astype(np.float64), share))
+    return results[0], float(results[1].mean()) if len(x) else 0.0

@@ -1,0 +1,141 @@
+"""Probabilistic record linkage: the intruder weighs which columns agree."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from pydantic import Field
+
+from shoal.attacks.matching import Files, FloatArray, IntArray, files, result
+from shoal.contracts import Progress, quiet
+from shoal.errors import ParameterError
+from shoal.kernels.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights
+from shoal.params import Params
+from shoal.release import Release
+from shoal.score import AttackResult, Knowledge
+from shoal.table import Table
+
+MOST_COLUMNS = 16  # 2^16 agreement patterns
+MOST_PAIRS = 200_000_000  # beyond these, parameters are estimated from some of the intruder's records against the whole release
+MOST_ASSIGNED = 40_000_000  # pairs held at once by one-to-one assignment
+QUICKLY_ASSIGNED = 4_000_000
+
+
+class ProbabilisticLinkage(Params):
+    """Link records by how likely their agreements are among true matches (Fellegi & Sunter 1969; parameters by EM, Jaro 1989).
+
+    Two numbers agree when they differ by at most a tolerance, two categories when they are equal, and missing agrees with missing. Whole files
+    are matched one to one by the assignment of largest total weight, or each record by itself to its heaviest; ties are shared. Blind guessing
+    hits 1 in as many as there are released records.
+    """
+
+    name: ClassVar[str] = "probabilistic-linkage"
+    title: ClassVar[str] = "Probabilistic record linkage"
+    tolerance: float = Field(0.1, ge=0, description="Numbers agree within this many standard deviations of the original")
+    assignment: Literal["automatic", "one-to-one", "best"] = Field(
+        "automatic",
+        description="one-to-one: linear sum assignment over both files; best: each record by itself; automatic: one-to-one up to 4 million pairs",
+    )
+
+    def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Estimate, weigh, link."""
+        pair = files(original, release, knowledge, rng)
+        sides = _sides(pair, self.tolerance)
+        progress("weighing agreements", 0, 1)
+        sample = _sample(len(sides.known), len(sides.released), rng)
+        counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance)
+        model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release))
+        agree, disagree = weights(model.m, model.u)
+        pairs = len(sides.known) * len(sides.released)
+        if self.assignment == "one-to-one" and pairs > MOST_ASSIGNED:
+            raise ParameterError(
+                f"{self.name}: {pairs:,} pairs are too many to assign one to one. Use assignment=best, or let the intruder know fewer records."
+            )
+        together = self.assignment == "one-to-one" or (self.assignment == "automatic" and pairs <= QUICKLY_ASSIGNED)
+        share = np.zeros(len(pair.rows))
+        there = pair.true_row >= 0
+        if together:
+            share[there] = _assigned(sides, pair.true_row, agree, disagree, rng)[there]
+        elif there.any():
+            found = linked_by_weight(
+                sides.known[there],
+                sides.released,
+                pair.true_row[there],
+                sides.tolerance,
+                agree,
+                disagree,
+                progress=lambda done, of: progress("linking by likelihood", done, of),
+            )
+            share[there] = np.where(found.higher_exists, 0.0, 1 / np.maximum(found.ties, 1))
+        progress("weighing agreements", 1, 1)
+        return result(
+            self.name,
+            self.title,
+            pair,
+            share,
+            1 / len(release),
+            len(original),
+            sides.note,
+            assignment="one-to-one" if together else "best",
+            agreement_among_matches=dict(zip(sides.columns, model.m.tolist())),
+            agreement_among_others=dict(zip(sides.columns, model.u.tolist())),
+        )
+
+
+class _Sides(NamedTuple):
+    """Both files as plain numbers: categories are codes that agree within 0, missing is a value out of everyone's reach."""
+
+    known: FloatArray
+    released: FloatArray
+    tolerance: FloatArray
+    columns: tuple[str, ...]
+    note: str
+
+
+def _sides(pair: Files, tolerance: float) -> _Sides:
+    known, released, tolerances, distinct = [], [], [], []
+    for j in range(pair.known.shape[1]):
+        x, y = pair.known[:, j], pair.released[:, j]
+        values = np.concatenate([x, y])
+        seen = values[~np.isnan(values)]
+        deviation = np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
+        away = (seen.max() + 2 * (seen.max() - seen.min()) + tolerance * deviation + 1) if len(seen) else 0.0
+        known.append(np.where(np.isnan(x), away, x))
+        released.append(np.where(np.isnan(y), away, y))
+        tolerances.append(tolerance * deviation)
+        distinct.append(len(np.unique(y)))
+    for j in range(pair.known_nominal.shape[1]):
+        known.append(pair.known_nominal[:, j].astype(np.float64))
+        released.append(pair.released_nominal[:, j].astype(np.float64))
+        tolerances.append(0.0)
+        distinct.append(len(np.unique(pair.released_nominal[:, j])))
+    kept = sorted(np.argsort([-d for d in distinct], kind="stable")[:MOST_COLUMNS].tolist())
+    note = f"Linked on the {MOST_COLUMNS} columns with most values of {len(distinct)}." if len(kept) < len(distinct) else ""
+    names = [f"{i + 1}" for i in range(len(distinct))]
+    return _Sides(
+        np.column_stack([known[j] for j in kept]),
+        np.column_stack([released[j] for j in kept]),
+        np.array([tolerances[j] for j in kept]),
+        tuple(names[j] for j in kept),
+        note,
+    )
+
+
+def _sample(known: int, released: int, rng: Generator) -> IntArray:
+    """All of the intruder's records, or as many as give the most pairs that are counted; each is held against the whole release."""
+    most = max(1, MOST_PAIRS // released)
+    return np.arange(known) if known <= most else np.sort(rng.choice(known, most, replace=False))
+
+
+def _assigned(sides: _Sides, true_row: IntArray, agree: FloatArray, disagree: FloatArray, rng: Generator) -> FloatArray:
+    """One-to-one links. Both files are shuffled so that row order wins no tie, and records that are released identically share the hit."""
+    rows, columns = rng.permutation(len(sides.known)), rng.permutation(len(sides.released))
+    assigned = one_to_one(sides.known[rows], sides.released[columns], sides.tolerance, agree, disagree)
+    linked = np.full(len(rows), -1)
+    linked[rows] = np.where(assigned >= 0, columns[assigned], -1)
+    _, twin, size = np.unique(sides.released, axis=0, return_inverse=True, return_counts=True)
+    twin = twin.reshape(-1)
+    same = (linked >= 0) & (true_row >= 0) & (twin[linked] == twin[true_row])
+    return np.where(same, 1 / size[twin[true_row]], 0.0)

@@ -1,0 +1,146 @@
+"""Two files made comparable: what the intruder holds, and what was released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.kernels.scaling import standardized
+from shoal.release import Release
+from shoal.roles import Scale
+from shoal.score import AttackResult, Knowledge, wilson
+from shoal.table import Table
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class Files(NamedTuple):
+    """The intruder's records and the released ones, in the columns both have. Row `true_row[i]` was made from record i; -1: not released."""
+
+    columns: tuple[str, ...]
+    known: FloatArray  # numeric and ordinal columns, NaN where missing
+    released: FloatArray
+    known_nominal: IntArray  # codes shared by both files
+    released_nominal: IntArray
+    true_row: IntArray
+    rows: IntArray  # which originals the intruder knows
+
+
+def files(original: Table, release: Release, knowledge: Knowledge, rng: Generator) -> Files:
+    """What the intruder can compare. A column the release no longer has as numbers is compared as categories."""
+    columns = knowledge.known_columns()
+    if not columns:
+        raise ParameterError("The intruder knows no column: there is no quasi-identifier. Name the columns the intruder knows.")
+    for column in columns:
+        for table, which in ((original, "original"), (release.table, "release")):
+            if column not in table.columns:
+                raise DataError(
+                    f"The intruder is said to know '{column}', but the {which} has no such column.{did_you_mean(column, table.columns)}"
+                )
+    if len(release.source_row) != len(release.table) or (len(original) <= release.source_row.max(initial=-1)):
+        raise DataError(
+            "The release does not belong to this original: its rows point outside it. Attack a release with the run it came from."
+        )
+    rows = knowledge.known_rows(len(original), rng)
+    place = np.full(len(original), -1)
+    place[release.source_row] = np.arange(len(release))
+    numeric = [pair for column in columns if (pair := _numeric(original, release.table, knowledge, column)) is not None]
+    nominal = [
+        _nominal(original, release.table, column) for column in columns if _scale(original, release.table, knowledge, column) == "nominal"
+    ]
+    return Files(
+        tuple(columns),
+        _stack([before[rows] for before, _ in numeric], len(rows), np.float64),
+        _stack([after for _, after in numeric], len(release), np.float64),
+        _stack([before[rows] for before, _ in nominal], len(rows), np.int64),
+        _stack([after for _, after in nominal], len(release), np.int64),
+        place[rows],
+        rows,
+    )
+
+
+def points(pair: Files, scaling: Literal["each", "original"]) -> tuple[FloatArray, FloatArray]:
+    """Both files in standard deviations, each by its own mean and deviation or both by the original's.
+
+    Where a column has a missing value on either side it gets a coordinate that is 1 where missing, and the missing value sits at the mean.
+    """
+    left, right = [], []
+    for j in range(pair.known.shape[1]):
+        x, y = pair.known[:, j], pair.released[:, j]
+        gone = np.isnan(x).any() or np.isnan(y).any()
+        if gone:
+            left.append(np.isnan(x).astype(np.float64))
+            right.append(np.isnan(y).astype(np.float64))
+        if np.isnan(x).all() or np.isnan(y).all():
+            continue
+        if scaling == "each":
+            x, y = standardized(x), standardized(y)
+        else:
+            middle, deviation = np.nanmean(x), np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
+            x, y = ((side - middle) / (deviation or 1.0) for side in (x, y))
+        left.append(np.nan_to_num(x))
+        right.append(np.nan_to_num(y))
+    return _stack(left, len(pair.known), np.float64), _stack(right, len(pair.released), np.float64)
+
+
+def result(
+    name: str, title: str, pair: Files, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
+) -> AttackResult:
+    """Hits with shared ties: `share` is 1 for a link found, 1/m where m records tie, 0 where another is preferred."""
+    hit = float(share.sum())
+    per_record = np.full(original_rows, np.nan)
+    per_record[pair.rows] = share
+    tied = int(((share > 0) & (share < 1)).sum())
+    said = f"{tied:,} records tie with others; each counts as its share." if tied else ""
+    return AttackResult(
+        name,
+        title,
+        tried=len(share),
+        hit=hit,
+        strict_hit=float((share == 1).sum()),
+        chance=chance,
+        interval=wilson(hit, len(share)),
+        note=" ".join(part for part in (note, said) if part),
+        details={"columns": list(pair.columns), "tied": tied, **details},
+        per_record=per_record,
+    )
+
+
+def _scale(original: Table, released: Table, knowledge: Knowledge, column: str) -> Scale:
+    scale = knowledge.roles.scale(original, column)
+    if scale == "numeric" and released.kind(column) not in ("number", "date", "empty"):
+        return "nominal"
+    return scale
+
+
+def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str) -> tuple[FloatArray, FloatArray] | None:
+    scale, roles = _scale(original, released, knowledge, column), knowledge.roles
+    if scale == "numeric":
+        return original.number(column), released.number(column)
+    if scale == "ordinal":
+        levels = roles.levels(original, column)
+        place = {level: i for i, level in enumerate(levels)}
+        sides = []
+        for table in (original, released):
+            values = [np.nan if v is None else place.get(str(v), np.nan) for v in table.levels(column).to_pylist()]
+            sides.append(np.array(values, dtype=np.float64)[table.codes(column)])
+        return sides[0], sides[1]
+    return None
+
+
+def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, IntArray]:
+    """The same code for the same text on both sides; missing is a value of its own."""
+    both = pa.concat_arrays([table.column(column).cast(pa.string()) for table in (original, released)])
+    codes = Table.of({"both": both}).codes("both")
+    return codes[: len(original)], codes[len(original) :]
+
+
+def _stack(parts: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:
+    return np.ascontiguousarray(np.column_stack(parts)).astype(kind) if parts else np.empty((rows, 0), kind)

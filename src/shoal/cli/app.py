@@ -1,0 +1,243 @@
+"""The verbs of shoal. Each reads its words, calls the library, and shows what came back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+app = typer.Typer(
+    name="shoal",
+    help="Release sensitive tables safely: protect, attack, measure, and let them out with the evidence beside them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# Typer reads these at run time, so they are plain Optional and Annotated.
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+RolesFile = Annotated[Optional[Path], typer.Option("--roles", help="TOML file of roles, as `shoal look -o` writes it.")]
+Names = Optional[list[str]]
+Quasi = Annotated[Names, typer.Option("--quasi", help="Quasi-identifiers, a,b,c: columns an intruder may know.")]
+Confidential = Annotated[Names, typer.Option("--confidential", help="Confidential columns, a,b,c.")]
+Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,b,c: left out of the release.")]
+Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
+Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
+Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
+Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
+Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
+Parameter = Annotated[Names, typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
+Seed = Annotated[
+    Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only: whoever knows it can undo noise and swaps.")
+]
+Columns = Annotated[Names, typer.Option("--columns", help="Columns the intruder knows, a,b,c. Absent: all quasi-identifiers.")]
+Records = Annotated[
+    Optional[float],
+    typer.Option("--records", help="How many records the intruder knows, or a share below 1. Absent: all, or 20,000 of a larger table."),
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from shoal import __version__
+
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _shoal(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False) -> None:
+    """shoal"""
+
+
+@app.command()
+def look(
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write the suggested roles to this TOML file.")] = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Show a table's columns, kinds, missing values and uniqueness, and suggest roles."""
+    from shoal.cli import words
+    from shoal.files import read_table
+
+    words.look(read_table(table, **_reading(encoding, delimiter, missing)), table, out, json)
+
+
+@app.command()
+def protect(
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    method: Annotated[str, typer.Option("--method", "-m", help="The method; `shoal list methods` names them.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    roles: RolesFile = None,
+    quasi: Quasi = None,
+    confidential: Confidential = None,
+    identifier: Identifier = None,
+    other: Other = None,
+    nominal: Nominal = None,
+    parameter: Parameter = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    missing: Missing = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Protect a table by one method, check it, attack it, and write a run folder."""
+    from shoal.cli import words
+    from shoal.recipe import Recipe
+    from shoal.registry import make
+
+    recipe = Recipe(
+        table,
+        words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        (make("method", method, words.parameters(parameter)),),
+        reading=_reading(encoding, delimiter, missing),
+    )
+    words.protect(recipe, out, seed, json)
+
+
+@app.command()
+def run(
+    recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, as `protect` writes it.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Do a recipe: several steps, chosen measures and attacks."""
+    from shoal.cli import words
+    from shoal.recipe import Recipe
+
+    words.protect(Recipe.read(recipe), out, seed, json)
+
+
+@app.command()
+def measure(
+    folder: Annotated[Optional[Path], typer.Argument(help="A run folder.")] = None,
+    original: Annotated[Optional[Path], typer.Option("--original", help="The original table, when there is no run folder.")] = None,
+    release: Annotated[Optional[Path], typer.Option("--release", help="The released table, made by any tool.")] = None,
+    key: Annotated[
+        Optional[str], typer.Option("--key", help="A column that says which rows belong together. Absent: rows are aligned.")
+    ] = None,
+    roles: RolesFile = None,
+    quasi: Quasi = None,
+    confidential: Confidential = None,
+    nominal: Nominal = None,
+    name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
+    parameter: Parameter = None,
+    json: Json = False,
+) -> None:
+    """Measure what a release costs in usefulness, and what its classes give away."""
+    from shoal.cli import words
+
+    given = words.roles(roles, quasi=quasi, confidential=confidential, nominal=nominal)
+    words.measure(words.pair(folder, original, release, key, given), name, parameter, json)
+
+
+@app.command()
+def attack(
+    folder: Annotated[Optional[Path], typer.Argument(help="A run folder.")] = None,
+    original: Annotated[Optional[Path], typer.Option("--original", help="The original table, when there is no run folder.")] = None,
+    release: Annotated[Optional[Path], typer.Option("--release", help="The released table, made by any tool.")] = None,
+    key: Annotated[
+        Optional[str], typer.Option("--key", help="A column that says which rows belong together. Absent: rows are aligned.")
+    ] = None,
+    roles: RolesFile = None,
+    quasi: Quasi = None,
+    nominal: Nominal = None,
+    name: Annotated[Names, typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
+    parameter: Parameter = None,
+    columns: Columns = None,
+    records: Records = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Attack a release the way an intruder would, beside blind guessing."""
+    from shoal.cli import words
+
+    given = words.roles(roles, quasi=quasi, nominal=nominal)
+    words.attack(words.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    json: Json = False,
+) -> None:
+    """Measure and attack a run again, and write its certificate and reports anew."""
+    from shoal.cli import words
+
+    words.report(folder, json)
+
+
+@app.command()
+def verify(
+    release: Annotated[Path, typer.Argument(help="A released file.")],
+    certificate: Annotated[Path, typer.Argument(help="Its certificate.")],
+    json: Json = False,
+) -> None:
+    """Check a release against its certificate, from the file alone. Exit code 1 when something does not hold."""
+    from shoal.cli import words
+
+    if not words.verify(release, certificate, json):
+        raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    what: Annotated[list[Path], typer.Argument(help="Recipes, or one table with --method and several values such as -p k=3,5,10.")],
+    method: Annotated[Names, typer.Option("--method", "-m", help="A method; may be repeated.")] = None,
+    roles: RolesFile = None,
+    quasi: Quasi = None,
+    confidential: Confidential = None,
+    identifier: Identifier = None,
+    other: Other = None,
+    nominal: Nominal = None,
+    parameter: Parameter = None,
+    out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write the risk-usefulness map to this HTML file.")] = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Protect by each of several recipes or parameters, and draw risk against loss."""
+    from shoal.cli import words
+
+    given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    words.compare(words.recipes(what, method, given, parameter), out, seed, json)
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str, typer.Argument(help="methods, measures or attacks")],
+    json: Json = False,
+) -> None:
+    """Name what is registered, with parameters."""
+    from shoal.cli import words
+
+    words.list_names(kind, json)
+
+
+@app.command()
+def example(
+    out: Annotated[Path, typer.Argument(help="The CSV or Parquet file to write.")],
+    rows: Annotated[int, typer.Option("--rows", min=1, help="How many patients.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 7,
+) -> None:
+    """Write a table of invented patients to try things on."""
+    from shoal.cli import show
+    from shoal.errors import OutputError
+    from shoal.example import invented_patients
+    from shoal.files import write_table
+
+    if out.exists():
+        raise OutputError(f"{out} exists. Choose another name, or remove it first.")
+    write_table(invented_patients(rows, seed), out)
+    show.say(f"{rows:,} invented patients are in {out}.")
+
+
+def _reading(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:
+    given: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "missing": missing}
+    return {key: value for key, value in given.items() if value}

@@ -1,0 +1,108 @@
+"""What the person at the keyboard sees: tables, progress, and word that kernels are compiling."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from shoal.contracts import Progress
+
+
+def data(value: Any) -> None:
+    """JSON for scripts."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Talk, to stderr."""
+    print(text, file=sys.stderr)
+
+
+def table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A readable table on stdout; the last column wraps."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for name in names:
+        shown.add_column(name, overflow="fold")
+    for row in rows:
+        shown.add_row(*(escape(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(shown)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A bar on stderr for whatever takes longer than two seconds; and a word when kernels compile for the first time."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=5,
+    )
+    tasks: dict[str, Any] = {}
+    begun = time.monotonic()
+
+    def told(what: str, done: int, of: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=of)
+        bar.update(tasks[what], completed=done, total=of)
+        if done >= of:
+            bar.update(tasks[what], visible=False)
+        if not bar.live.is_started and time.monotonic() - begun > 2 and sys.stderr.isatty():
+            bar.start()
+
+    with _compiling():
+        try:
+            yield told
+        finally:
+            if bar.live.is_started:
+                bar.stop()
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """Kernels compile once per machine and are cached; tell the user while they do."""
+    from numba.core import event
+
+    class Tell(event.Listener):
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                say("Compiling kernels for this machine, once; this takes up to a minute.")
+                Tell.told = True
+
+        def on_end(self, _: Any) -> None:
+            """Nothing to say."""
+
+        told = False
+
+    listener = Tell()
+    event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)  # type: ignore[no-untyped-call]
+
+
+def number(value: Any) -> str:
+    """A value as a person would write it."""
+    if value is None:
+        return "n/a"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
+        return f"{int(value):,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return str(value)

@@ -1,0 +1,350 @@
+"""From words to the library and back: what each verb reads, calls and shows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.cli import show
+from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
+from shoal.files import read_table
+from shoal.recipe import Recipe, read_toml
+from shoal.registry import Kind, find, known, make
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.run import Run, attacked, load_run, measured, protect_to_folder
+from shoal.score import AttackResult, Knowledge, Score
+from shoal.table import Table
+
+
+def names(given: list[str] | None) -> tuple[str, ...]:
+    """--quasi a,b --quasi c -> (a, b, c)."""
+    return tuple(word.strip() for words in given or () for word in words.split(",") if word.strip())
+
+
+def roles(file: Path | None, **given: list[str] | None) -> Roles:
+    """From a roles file, and more on top of it."""
+    base = read_toml(file) if file else {}
+    base = base.get("roles", base)
+    for role, columns in given.items():
+        if columns:
+            base = {**base, role: [*base.get(role, []), *names(columns)]}
+    return Roles.parse(base)
+
+
+def parameters(given: list[str] | None) -> dict[str, str]:
+    """-p k=5 -p refine=swap."""
+    found = {}
+    for word in given or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"A parameter is written name=value, such as -p k=5; got '{word}'.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def look(table: Table, path: Path, out: Path | None, json: bool) -> None:
+    """Columns, and the roles they probably have."""
+    from shoal.suggest import look as look_at
+    from shoal.suggest import suggest_roles
+
+    seen = look_at(table)
+    if out:
+        import tomli_w
+
+        if out.exists():
+            raise OutputError(f"{out} exists. Choose another name, or remove it first.")
+        out.write_text("# Suggested by shoal look; a person decides.\n" + tomli_w.dumps(suggest_roles(table).plain()), encoding="utf-8")
+    if json:
+        show.data({"rows": len(table), "format": asdict(table.format), "columns": [asdict(one) for one in seen]})
+    else:
+        about = table.format
+        kind = "Parquet" if about.kind == "parquet" else f"CSV, delimiter {about.delimiter!r}, decimal {about.decimal!r}, {about.encoding}"
+        show.table(
+            f"{path.name}: {len(table):,} rows, {len(table.columns)} columns ({kind})",
+            ["column", "kind", "distinct", "missing", "in one row only", "suggested role", "because"],
+            [
+                (
+                    s.column,
+                    s.kind,
+                    f"{s.distinct:,}",
+                    f"{s.missing:,}",
+                    f"{s.unique_rows:,}",
+                    "quasi-identifier" if s.role == "quasi" else s.role,
+                    s.because,
+                )
+                for s in seen
+            ],
+        )
+    if out:
+        show.say(f"Roles are in {out}. Read them before you use them.")
+
+
+def protect(recipe: Recipe, out: Path, seed: int | None, json: bool) -> None:
+    """Make a run folder and say what is in it."""
+    with show.progress() as progress:
+        said = protect_to_folder(recipe, out, seed, progress)
+    if json:
+        show.data({"folder": str(out), "certificate": said})
+        return
+    summary_of(said)
+    show.say(f"{out}/ holds the release, its certificate, report.html and recipe.toml. {out}/private/ stays with you.")
+
+
+def summary_of(said: dict[str, Any]) -> None:
+    """The numbers first, then the warnings."""
+    rows = [("records released", f"{said['release']['rows']:,}")]
+    rows += [
+        (f"{p['what']} promised over {', '.join(p['columns'])}", f"{show.number(p['value'])}, found {show.number(p['found'])}")
+        for p in said["promises"]
+    ]
+    classes = next((m for m in said["measures"] if m["name"] == "k-anonymity"), None)
+    if classes and classes["value"] is not None:
+        rows.append(("smallest class over all quasi-identifiers", show.number(classes["value"])))
+        rows.append(("unique records", show.number(classes["details"]["uniques"])))
+    if said["summary"]["loss"] is not None:
+        rows.append(("loss (mean change of a cell)", show.number(said["summary"]["loss"])))
+    rows += [(f"{a['name']} hits", rate(a)) for a in said["attacks"]]
+    show.table("Release", ["what", "found"], rows)
+    for warning in said["warnings"]:
+        show.say(f"Warning: {warning}")
+
+
+def rate(attack: dict[str, Any]) -> str:
+    """28.6 % of 1,080 (95 % interval 26.0 to 31.4 %; blind guessing 0.09 %)."""
+    low, high = attack["interval"]
+    return f"{attack['rate']:.1%} of {attack['tried']:,} (95 % interval {low:.1%} to {high:.1%}; blind guessing {attack['chance']:.2%})"
+
+
+def pair(folder: Path | None, original: Path | None, release: Path | None, key: str | None, given: Roles) -> Run:
+    """A run folder, or two files whose rows are aligned or share a key."""
+    if folder is not None:
+        if original or release:
+            raise ParameterError("Give a run folder, or --original and --release, not both.")
+        return load_run(folder)
+    if original is None or release is None:
+        raise ParameterError("Name a run folder, or give both --original and --release.")
+    before = read_table(original)
+    after = read_table(release, text=[column for column in before.columns if before.kind(column) == "text"])
+    source = _by_key(before, after, key) if key else _aligned(before, after)
+    if key:
+        given = replace(given, identifier=(*given.identifier, key) if key not in given.named else given.identifier)
+    checked = given.check(before)
+    gone = [column for column in checked.quasi if column not in after.columns]
+    if gone:
+        raise DataError(f"The release has no column '{gone[0]}'.{did_you_mean(gone[0], after.columns)}")
+    return Run(Path(), Recipe(original, checked, ()), before, Release.given(after, source, checked), checked, 0)
+
+
+def _aligned(before: Table, after: Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+    if len(before) != len(after):
+        raise DataError(
+            f"The original has {len(before):,} rows and the release {len(after):,}, so they are not aligned. Name a shared column with --key."
+        )
+    return np.arange(len(before))
+
+
+def _by_key(before: Table, after: Table, key: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    for table, which in ((before, "original"), (after, "release")):
+        values = table.column(key).to_pylist()
+        if None in values or len(set(values)) < len(values):
+            raise DataError(f"The key '{key}' is missing or repeated in some rows of the {which}. A key names each row once.")
+    place = {value: row for row, value in enumerate(before.column(key).to_pylist())}
+    rows = [place.get(value, -1) for value in after.column(key).to_pylist()]
+    if -1 in rows:
+        raise DataError(
+            f"{rows.count(-1):,} rows of the release have a '{key}' that the original has not (first at row {rows.index(-1) + 1})."
+        )
+    return np.array(rows)
+
+
+def _chosen(kind: Kind, given: list[str] | None, parameter: list[str] | None) -> tuple[Any, ...]:
+    wanted = names(given)
+    words = parameters(parameter)
+    if words and len(wanted) != 1:
+        raise ParameterError(f"-p needs one {kind} to belong to: name it with --{kind}.")
+    return tuple(make(kind, name, words) for name in wanted)
+
+
+def measure(run: Run, name: list[str] | None, parameter: list[str] | None, json: bool) -> None:
+    """Scores as a table or JSON."""
+    chosen = _chosen("measure", name, parameter)
+    with show.progress() as progress:
+        scores = measured(run.original, run.release, run.roles, chosen, progress)
+    if json:
+        from shoal.report.certificate import plain
+
+        show.data([plain(score.public()) for score in scores])
+    else:
+        show.table("Measures", ["measure", "value", "better", "what it is"], [_score_row(score) for score in scores])
+
+
+def _score_row(score: Score) -> tuple[str, str, str, str]:
+    per_column = (
+        ", ".join(f"{column} {show.number(value)}" for column, value in score.per_column.items()) if len(score.per_column) <= 4 else ""
+    )
+    return (
+        score.name,
+        show.number(score.value),
+        score.better,
+        ". ".join(part.rstrip(".") for part in (score.title, score.note, per_column) if part),
+    )
+
+
+def attack(
+    run: Run,
+    name: list[str] | None,
+    parameter: list[str] | None,
+    columns: list[str] | None,
+    records: float | None,
+    seed: int | None,
+    json: bool,
+) -> None:
+    """Attack results as a table or JSON."""
+    from shoal.randomness import new_secret
+    from shoal.run import MANY_RECORDS
+
+    chosen = _chosen("attack", name, parameter)
+    known_columns = names(columns) or None
+    if records is None and len(run.original) > MANY_RECORDS:
+        records = MANY_RECORDS
+        show.say(f"The intruder is given {MANY_RECORDS:,} records drawn at random; --records says otherwise.")
+    knowledge = Knowledge(run.roles, known_columns, records)
+    with show.progress() as progress:
+        results = attacked(run.original, run.release, knowledge, chosen, new_secret() if seed is None else seed, progress)
+    if json:
+        from shoal.report.certificate import plain
+
+        show.data([plain(result.public()) for result in results])
+    else:
+        show.table("Attacks", ["attack", "hits", "strict", "note"], [_attack_row(result) for result in results])
+
+
+def _attack_row(result: AttackResult) -> tuple[str, str, str, str]:
+    return result.name, rate(result.public()), f"{result.strict_hit / result.tried:.1%}", result.note
+
+
+def report(folder: Path, json: bool) -> None:
+    """Measure and attack again, write certificate and reports anew."""
+    from shoal.run import refresh
+
+    run = load_run(folder)
+    with show.progress() as progress:
+        said = refresh(run, progress)
+    if json:
+        show.data({"folder": str(folder), "certificate": said})
+    else:
+        print(folder / "report.html")
+        show.say(f"{folder}/private/report.html lists the riskiest records and stays with you.")
+
+
+def verify(release: Path, certificate: Path, json: bool) -> bool:
+    """Each thing checked; whether all hold."""
+    from shoal.report.check import verify as check
+
+    found = check(release, certificate)
+    holds = all(one.holds for one in found)
+    if json:
+        show.data({"holds": holds, "checks": [asdict(one) for one in found]})
+    else:
+        show.table(
+            f"{release.name} against {certificate.name}",
+            ["check", "certificate says", "file has", "holds"],
+            [(one.what, _brief(one.promised), _brief(one.found), "yes" if one.holds else "NO") for one in found],
+        )
+        show.say("The release is what the certificate says." if holds else "The release is NOT what the certificate says.")
+    return holds
+
+
+def _brief(value: Any) -> str:
+    text = ", ".join(value) if isinstance(value, list) else show.number(value)
+    return text if len(text) <= 40 else text[:16] + "..."
+
+
+def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter: list[str] | None) -> list[tuple[str, Recipe]]:
+    """Recipes named as files, or one table with every combination of the values given."""
+    if all(path.suffix == ".toml" for path in what):
+        if methods or parameter:
+            raise ParameterError("Give recipes, or one table with --method and -p, not both.")
+        labels = [path.stem for path in what]
+        return [(str(path) if labels.count(label) > 1 else label, Recipe.read(path)) for label, path in zip(labels, what)]
+    if len(what) != 1 or not methods:
+        raise ParameterError("Compare recipes (files ending in .toml), or one table with --method and several values such as -p k=3,5,10.")
+    words, found = parameters(parameter), []
+    for method in names(methods):
+        fields = find("method", method).model_fields
+        if len(names(methods)) > 1:  # a parameter goes to the methods that have it
+            mine = {key: value for key, value in words.items() if key in fields}
+        else:
+            mine = words
+        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
+        for values in itertools.product(*choices):
+            chosen = dict(zip(mine, (value.strip() for value in values)))
+            label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
+            found.append((label, Recipe(what[0], given, (make("method", method, chosen),))))
+    unused = [key for key in words if not any(key in find("method", method).model_fields for method in names(methods))]
+    if unused:
+        raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.")
+    return found
+
+
+def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
+    """A table, and the map if a file is named for it."""
+    from shoal.compare import compare as compare_all
+    from shoal.report.certificate import plain
+    from shoal.report.html import comparison_report
+    from shoal.run import write_text
+
+    if out and out.exists():
+        raise OutputError(f"{out} exists. Choose another name, or remove it first.")
+    with show.progress() as progress:
+        rows = compare_all(chosen, seed, progress)
+    if out:
+        write_text(out, comparison_report(rows))
+    if json:
+        show.data([plain(asdict(row)) for row in rows])
+    else:
+        show.table(
+            "Risk against loss (lower left is better)",
+            ["run", "loss", "linkage risk", "95 % interval", "smallest class", "score"],
+            [
+                (r.label, _or_na(r.loss), f"{r.risk:.1%}", f"{r.risk_low:.1%} to {r.risk_high:.1%}", f"{r.k:,}", _or_na(r.score))
+                for r in rows
+            ],
+        )
+    show.say(f"The map is in {out}." if out else "Add -o map.html to see them as a picture.")
+
+
+def _or_na(value: float) -> str:
+    return "n/a" if np.isnan(value) else show.number(value)
+
+
+def list_names(kind: str, json: bool) -> None:
+    """Names, what they are, and their parameters."""
+    kinds: dict[str, Kind] = {"methods": "method", "measures": "measure", "attacks": "attack"}
+    one = kinds.get(kind) or kinds.get(kind + "s")
+    if one is None:
+        raise ShoalError(f"List what? methods, measures or attacks, not '{kind}'.{did_you_mean(kind, kinds)}")
+    classes = known(one)
+    if json:
+        about = [
+            {
+                "name": name,
+                "summary": cls.summary(),
+                "guarantees": list(getattr(cls, "guarantees", ())),
+                "parameters": [dict(zip(("name", "kind", "default", "description"), row)) for row in cls.reference()],
+            }
+            for name, cls in classes.items()
+        ]
+        show.data(about)
+        return
+    rows = []
+    for name, cls in classes.items():
+        words = ", ".join(f"{p}={default}" if default else p for p, _, default, _ in cls.reference())
+        promise = ", ".join(getattr(cls, "guarantees", ())) or "nothing"
+        rows.append((name, cls.summary(), *([promise] if one == "method" else []), words))
+    show.table(kind, ["name", "what it does", *(["promises"] if one == "method" else []), "parameters"], rows)

@@ -1,0 +1,65 @@
+"""The four contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from numpy.random import Generator
+
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.score import AttackResult, Knowledge, Score
+from shoal.table import Table
+
+# How far an engine may split a method's work: by row, by the method's own blocks, on counts alone, or not at all.
+Scope = Literal["row", "block", "counts", "table"]
+
+
+class Progress(Protocol):
+    """Told how far a long job is. `quiet` for nobody."""
+
+    def __call__(self, what: str, done: int, of: int) -> None: ...
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    """Nobody is watching."""
+
+
+class Named(Protocol):
+    """What every registered thing has: a name, parameters that are its own fields, and an explanation."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def given(self) -> dict[str, Any]: ...
+    @classmethod
+    def parse(cls, given: Mapping[str, object]) -> "Named": ...
+    @classmethod
+    def summary(cls) -> str: ...
+    @classmethod
+    def reference(cls) -> list[tuple[str, str, str, str]]: ...
+
+
+@runtime_checkable
+class Method(Named, Protocol):
+    """Protects: takes a table, gives a release. It never measures, and never changes what it was given."""
+
+    scope: ClassVar[Scope]
+    guarantees: ClassVar[tuple[str, ...]]
+
+    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release: ...
+
+
+@runtime_checkable
+class Measure(Named, Protocol):
+    """Measures what a release costs, or what it gives away by its classes. It never protects."""
+
+    def measure(self, original: Table, release: Release, roles: Roles) -> Score: ...
+
+
+@runtime_checkable
+class Attack(Named, Protocol):
+    """Attacks a release with stated knowledge, and says how blind guessing would have done."""
+
+    def attack(
+        self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet
+    ) -> AttackResult: ...

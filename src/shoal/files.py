@@ -1,0 +1,251 @@
+"""Reading and writing tables: CSV whose delimiter, encoding, decimal mark and missing tokens are found out, and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from shoal.errors import DataError, OutputError, did_you_mean
+from shoal.table import Format, Table
+
+# Missing in any column; and, only where all the rest are numbers, also:
+MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
+MISSING_NUMBER = (*MISSING, ".", "-", "None", "none", "*")
+DELIMITERS = (",", ";", "\t", "|")
+_WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a postal code: text
+_REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_CODE = r"^[+-]?0[0-9]|^[+-]?[0-9]{19,}$"
+_INFINITE = r"^[+-]?(inf|Inf|INF|infinity|Infinity)$"
+
+
+def read_table(
+    path: str | Path, *, encoding: str | None = None, delimiter: str | None = None, missing: Sequence[str] = (), text: Sequence[str] = ()
+) -> Table:
+    """Read a CSV or Parquet file. What is not said is found out from the file; columns in `text` stay text whatever they look like."""
+    path = Path(path)
+    if not path.exists():
+        near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
+        raise DataError(f"There is no file {path}.{near}")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Name a CSV or Parquet file.")
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    if not magic:
+        raise DataError(f"{path} is empty.")
+    if magic == b"PAR1":
+        try:
+            table = Table.of(pq.read_table(path))
+        except (pa.ArrowInvalid, OSError):
+            raise DataError(f"{path} starts like Parquet but is damaged.") from None
+        found = replace(table, format=Format("parquet"))
+    else:
+        found = _read_csv(path, encoding, delimiter, missing, text)
+    if not len(found):
+        raise DataError(f"{path} has a header but no rows.")
+    return found
+
+
+def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:
+    raw = path.read_bytes()
+    text, encoding = _decode(path, raw, encoding)
+    sample = text[:200_000]
+    rows = sample.count("\n")
+    if len(text) > len(sample) and rows > 1:
+        sample = sample[: sample.rfind("\n") + 1]
+    delimiter = delimiter or _delimiter(sample)
+    header = next((row for row in csv.reader(io.StringIO(sample), delimiter=delimiter) if row), [])
+    names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(header)]
+    if not names:
+        raise DataError(f"{path} has no header line.")
+    if len(names) != len(set(names)):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"{path}: the column name '{twice}' appears {names.count(twice)} times in the header. Rename the columns so that each is different."
+        )
+    strings = _strings(path, text, names, delimiter)
+    decimal = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
+    tokens = {token for token in (*MISSING, *missing) if token}
+    columns, used = [], set()
+    for name in names:
+        array = pc.utf8_trim_whitespace(strings.column(name).combine_chunks())
+        column, found = _as_text(array, tokens) if name in as_text else _typed(array, decimal, tokens, {*MISSING_NUMBER, *missing})
+        columns.append(column)
+        used |= found
+    token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used), "")
+    arrow = pa.table(columns, names=names)
+    return Table(arrow, format=Format("csv", delimiter, decimal, "" if "" in used else token, encoding))
+
+
+def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+    if encoding is None:
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        elif b"\x00" in raw[:4096]:
+            raise DataError(f"{path} is not text: it holds zero bytes. Give a CSV or Parquet file.")
+        else:
+            try:
+                return raw.decode("utf-8-sig"), "utf-8"
+            except UnicodeDecodeError:
+                encoding = "cp1252"
+    try:
+        return raw.decode(encoding), encoding
+    except LookupError:
+        raise DataError(f"There is no encoding named '{encoding}'. Common ones: utf-8, latin-1, cp1252, utf-16.") from None
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise DataError(f"{path} is not {encoding} text (first bad byte in line {line}). Name its encoding, for example latin-1.") from None
+
+
+def _delimiter(sample: str) -> str:
+    """The mark that cuts the most lines into the same number of columns."""
+    best, best_key = ",", (0.0, 0)
+    for mark in DELIMITERS:
+        widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=mark) if row][:200]
+        if widths and widths[0] > 1:
+            key = (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+            if key > best_key:
+                best, best_key = mark, key
+    return best
+
+
+def _strings(path: Path, text: str, names: list[str], delimiter: str) -> pa.Table:
+    """Every cell as text. Ragged rows are told by line, without their content."""
+    ragged: list[tuple[int | None, int, int]] = []
+
+    def note(row: Any) -> str:
+        ragged.append((row.number, row.actual_columns, row.expected_columns))
+        return "skip"
+
+    try:
+        table = pacsv.read_csv(
+            pa.BufferReader(text.encode("utf-8")),
+            read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=64 << 20),
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
+            convert_options=pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+        )
+    except (pa.ArrowInvalid, pa.ArrowKeyError):  # its message may quote a cell
+        raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
+    if ragged:
+        row, has, needs = ragged[0]
+        # a quoted cell may hold line breaks, so count records and not lines
+        where = f"record {row - 1}" if row is not None and row > 1 else "a record"
+        raise DataError(
+            f"{path}: {where} has {has} cells where the header has {needs}"
+            f"{f', and {len(ragged) - 1} more like it' if len(ragged) > 1 else ''}. Quote cells that hold the delimiter '{delimiter}', or mend the row."
+        )
+    return table
+
+
+def _uses_decimal_comma(strings: pa.Table) -> bool:
+    """Some column holds numbers with a comma, and no column numbers with a point."""
+    head = strings.slice(0, 2000)
+    comma = point = False
+    for column in head.columns:
+        cells = pc.utf8_trim_whitespace(column)
+        cells = cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING_NUMBER))))
+        if not len(cells):
+            continue
+        all_numbers = pc.all(pc.match_substring_regex(cells, r"^[+-]?[0-9]+([.,][0-9]+)?$")).as_py()
+        if all_numbers:
+            comma |= pc.any(pc.match_substring(cells, ",")).as_py()
+            point |= pc.any(pc.match_substring(cells, ".")).as_py()
+    return comma and not point
+
+
+def _as_text(array: pa.Array, tokens: set[str]) -> tuple[pa.Array, set[str]]:
+    """Text with missing tokens taken out, and which of them were seen."""
+    missing = pc.or_(pc.equal(array, ""), pc.is_in(array, value_set=pa.array(sorted(tokens), pa.string())))
+    return pc.if_else(missing, pa.scalar(None, pa.string()), array), set(pc.unique(array.filter(missing)).to_pylist())
+
+
+def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[str]) -> tuple[pa.Array, set[str]]:
+    """Whole numbers, numbers, dates, or text; and which missing tokens were seen. Some tokens mean missing only among numbers."""
+    for tried in (tokens, number_tokens):
+        cells, used = _as_text(array, tried)
+        known = cells.drop_null()
+        if not len(known):
+            return pa.nulls(len(array)), used
+        number = _numbers(cells, known, decimal)
+        if number is not None:
+            return number, used
+    cells, used = _as_text(array, tokens)
+    known = cells.drop_null()
+    for pattern, type_ in ((r"^\d{4}-\d{2}-\d{2}$", pa.date32()), (r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?$", pa.timestamp("us"))):
+        if pc.all(pc.match_substring_regex(known, pattern)).as_py():
+            try:
+                return cells.cast(type_), used
+            except pa.ArrowInvalid:  # the 31st of February
+                break
+    return cells, used
+
+
+def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
+    """The cells as numbers if every known one is; codes with leading zeros, or too long to be exact, are text."""
+    if decimal == ",":
+        cells, known = pc.replace_substring(cells, ",", "."), pc.replace_substring(known, ",", ".")
+    if pc.all(pc.match_substring_regex(known, _WHOLE)).as_py():
+        return cells.cast(pa.int64())
+    real = pc.or_(pc.match_substring_regex(known, _REAL), pc.match_substring_regex(known, _INFINITE))
+    if not pc.all(real).as_py():
+        return None
+    if pc.any(pc.match_substring_regex(known, _CODE)).as_py():
+        return None
+    return cells.cast(pa.float64())
+
+
+def write_table(table: Table, path: str | Path) -> None:
+    """Write a table the way it was read: same kind of file, delimiter, decimal mark and missing token; CSV always in UTF-8."""
+    path = Path(path)
+    try:
+        if table.format.kind == "parquet" or path.suffix in (".parquet", ".pq"):
+            pq.write_table(table.arrow, path)
+        else:
+            with path.open("wb") as file:
+                for lines in _csv_lines(table):
+                    file.write(lines)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from None
+
+
+def _csv_lines(table: Table) -> Iterator[bytes]:
+    """Header, then lines by the hundred thousand, joined by Arrow; a cell is quoted only where it must be."""
+    mark, arrow = table.format.delimiter, table.arrow
+    names = _quoted(pa.array(arrow.column_names), mark).to_pylist()
+    yield (mark.join(names) + "\n").encode()
+    for begin in range(0, arrow.num_rows, 100_000):
+        part = arrow.slice(begin, 100_000)
+        cells = []
+        for name in arrow.column_names:
+            column = part.column(name).combine_chunks()
+            text = column.cast(pa.string())
+            if table.format.decimal == "," and pa.types.is_floating(column.type):
+                text = pc.replace_substring(text, ".", ",")
+            cells.append(_quoted(text.fill_null(table.format.missing), mark))
+        yield ("\n".join(pc.binary_join_element_wise(*cells, mark).to_pylist()) + "\n").encode()
+
+
+def _quoted(text: pa.Array, mark: str) -> pa.Array:
+    special = pc.match_substring_regex(text, f'["\\r\\n{re.escape(mark)}]|^\\s|\\s$')
+    if not pc.any(special).as_py():
+        return text
+    inside = pc.replace_substring(text, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', inside, '"', ""), text)
+
+
+def safe_name(text: str) -> str:
+    """A label as a file name."""
+    return re.sub(r"[^\w.=-]+", "-", text).strip("-") or "run"

@@ -1,0 +1,74 @@
+"""How much each cell changed, on any scale."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.measures.pairs import FloatArray
+from shoal.params import Params
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.score import Score
+from shoal.table import Table
+
+
+class CellLoss(Params):
+    """Mean change of a quasi-identifier's cell: numbers |x - x'| / (√2 S) as IL1s, levels by their distance, categories 1 if they changed.
+
+    It is IL1s where all quasi-identifiers are numeric, and defined for every table, so reports and maps draw it as the loss. A cell that is
+    missing on one side only counts 1.
+    """
+
+    name: ClassVar[str] = "cell-loss"
+    title: ClassVar[str] = "Mean change of a cell"
+
+    def measure(self, original: Table, release: Release, roles: Roles) -> Score:
+        """Column by column, then the mean of columns."""
+        changes: dict[str, FloatArray] = {}
+        constant = []
+        for column in roles.quasi:
+            if column not in release.table.columns:
+                continue
+            change = _change(original, release, roles, column)
+            if change is None:
+                constant.append(column)
+            else:
+                changes[column] = change
+        note = f"Left out: {', '.join(constant)} (constant)." if constant else ""
+        if not changes:
+            return Score(
+                self.name, self.title, None, "lower", (0, None), None, (note + " There is no quasi-identifier to compare.").strip()
+            )
+        per_column = {column: float(change.mean()) for column, change in changes.items()}
+        per_record = np.mean(list(changes.values()), axis=0)
+        return Score(
+            self.name, self.title, float(np.mean(list(per_column.values()))), "lower", (0, None), None, note, per_column, {}, per_record
+        )
+
+
+def _change(original: Table, release: Release, roles: Roles, column: str) -> FloatArray | None:
+    """One column's change per released row; None for a numeric column that does not vary."""
+    table, rows, scale = release.table, release.source_row, roles.scale(original, column)
+    if scale == "numeric" and table.kind(column) in ("number", "date", "empty"):
+        before, after = original.number(column)[rows], table.number(column)
+        known = before[~np.isnan(before)]
+        if len(known) < 2 or known.min() == known.max():
+            return None
+        difference = np.abs(before - after) / (np.sqrt(2) * known.std(ddof=1))
+    elif scale == "ordinal":
+        place = {level: i / max(len(roles.levels(original, column)) - 1, 1) for i, level in enumerate(roles.levels(original, column))}
+        sides = []
+        for side in (original, table):
+            values = [np.nan if v is None else place.get(str(v), np.nan) for v in side.levels(column).to_pylist()]
+            sides.append(np.array(values, dtype=np.float64)[side.codes(column)])
+        before, after = sides[0][rows], sides[1]
+        difference = np.abs(before - after)
+    else:
+        both = Table.of({"both": pa.concat_arrays([original.column(column).cast(pa.string()), table.column(column).cast(pa.string())])})
+        codes = both.codes("both")
+        return np.asarray(codes[: len(original)][rows] != codes[len(original) :], dtype=np.float64)
+    missing = np.isnan(before).astype(int) + np.isnan(after)
+    return np.where(missing == 2, 0.0, np.where(missing == 1, 1.0, difference))

@@ -1,0 +1,197 @@
+"""Where records live when a method compares them, and what a group of them is replaced by.
+
+Numeric columns are standardized; ordinal ones are their level's place divided by the number of levels; nominal ones differ by 0 or 1
+(Domingo-Ferrer & Torra 2005). A column with missing values gets one more coordinate, 1 where missing and 0 elsewhere, while the missing
+value itself sits at the column's mean: missing is a value of its own, equally far from every known one's centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.errors import DataError, ParameterError, counted, did_you_mean
+from shoal.kernels.scaling import standardized
+from shoal.params import Params
+from shoal.release import Promise, Step
+from shoal.roles import Roles, Scale
+from shoal.table import Table
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Standardize = Literal["deviation", "none"]
+
+
+class ColumnMethod(Params):
+    """A method that works on chosen columns: those named, or else all quasi-identifiers."""
+
+    columns: tuple[str, ...] | None = Field(None, description="Columns to protect; absent: all quasi-identifiers")
+
+    def chosen(self, table: Table, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
+        """The columns to work on, each of a scale the method is defined for."""
+        columns = roles.quasi if self.columns is None else self.columns
+        if not columns:
+            raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some.")
+        for column in columns:
+            if column not in table.columns:
+                raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}")
+            if column in roles.identifier:
+                raise ParameterError(f"{self.name}: column '{column}' is an identifier and leaves the table. Take it out of columns.")
+            scale = roles.scale(table, column)
+            if scale not in takes:
+                raise ParameterError(
+                    f"{self.name}: column '{column}' is {scale}, and {self.name} is defined for {' and '.join(takes)} columns. "
+                    "Leave it out with columns, or use another method for it."
+                )
+        if len(set(columns)) < len(columns):
+            raise ParameterError(f"{self.name}: a column is named twice in columns.")
+        return tuple(columns)
+
+    def enough_rows(self, table: Table, k: int) -> None:
+        """k rows are needed for one group of k."""
+        if len(table) < k:
+            raise DataError(f"The table has {counted(len(table), 'row')}, fewer than k = {k}. Use k of at most {len(table)}.")
+
+    def step(self, columns: tuple[str, ...], guarantees: tuple[str, ...], promises: tuple[Promise, ...] = ()) -> Step:
+        """What the certificate will say was done."""
+        parameters = {key: value for key, value in self.given().items() if key != "columns"}
+        return Step(self.name, parameters, columns, guarantees, self.summary(), promises)
+
+
+class Space(NamedTuple):
+    """Records as points: coordinates, and nominal codes that are equal or not."""
+
+    points: FloatArray
+    nominal: IntArray
+
+
+def space_of(table: Table, roles: Roles, columns: Sequence[str], standardize: Standardize) -> Space:
+    """The records of a table, ready to be compared."""
+    points: list[FloatArray] = []
+    nominal: list[IntArray] = []
+    for column in columns:
+        scale = roles.scale(table, column)
+        if scale == "nominal":
+            _refuse_free_text(table, column)
+            nominal.append(table.codes(column))
+            continue
+        values = table.number(column) if scale == "numeric" else roles.ordinal_codes(table, column) / len(roles.levels(table, column))
+        missing = np.isnan(values)
+        if missing.all():
+            continue
+        if scale == "numeric" and standardize == "deviation":
+            values = standardized(values)
+        if missing.any():
+            points.append(missing.astype(np.float64))
+            values = np.where(missing, np.nanmean(values), values)
+        points.append(values)
+    rows = len(table)
+    return Space(
+        np.ascontiguousarray(np.column_stack(points)) if points else np.zeros((rows, 1)),
+        np.ascontiguousarray(np.column_stack(nominal)) if nominal else np.empty((rows, 0), np.int64),
+    )
+
+
+def coordinates(space: Space) -> FloatArray:
+    """Nominal columns as indicator coordinates of height 1/√2, so that squared distances are the same: 0 if equal, 1 if not."""
+    blocks = [space.points]
+    for j in range(space.nominal.shape[1]):
+        codes = space.nominal[:, j]
+        width = int(codes.max(initial=0)) + 1
+        if len(codes) * width > 5e8:
+            raise DataError("A nominal column has too many values to refine groups by swaps. Use refine=none, or broaden its categories.")
+        blocks.append(np.eye(width)[codes] / np.sqrt(2))
+    return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else space.points
+
+
+def representatives(table: Table, roles: Roles, columns: Sequence[str], groups: IntArray) -> dict[str, pa.Array]:
+    """Each group's mean (numeric), median (ordinal) or plurality (nominal), computed once, so that its rows are the same to the byte.
+
+    Where more of a group is missing than known, its representative is missing; else it is that of the known values.
+    """
+    of_scale: dict[Scale, Callable[[Table, Roles, str, IntArray], pa.Array]] = {
+        "numeric": _means,
+        "ordinal": _medians,
+        "nominal": _pluralities,
+    }
+    return {column: of_scale[roles.scale(table, column)](table, roles, column, groups) for column in columns}
+
+
+def _means(table: Table, roles: Roles, column: str, groups: IntArray) -> pa.Array:
+    values = table.number(column)
+    known = ~np.isnan(values)
+    size = np.bincount(groups)
+    counted_ = np.bincount(groups[known], minlength=len(size))
+    centre = values[known].mean() if known.any() else 0.0  # sums of centred values lose fewer digits
+    sums = np.bincount(groups[known], values[known] - centre, minlength=len(size))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(2 * counted_ >= size, centre + sums / counted_, np.nan)
+    return table.as_column(column, _exact_where_constant(values, groups, known, means)[groups])
+
+
+def _exact_where_constant(values: FloatArray, groups: IntArray, known: NDArray[np.bool_], means: FloatArray) -> FloatArray:
+    """The mean of equal values is that value, not its neighbour in the last digit."""
+    low = np.full(len(means), np.inf)
+    high = np.full(len(means), -np.inf)
+    np.minimum.at(low, groups[known], values[known])
+    np.maximum.at(high, groups[known], values[known])
+    return np.where((low == high) & ~np.isnan(means), low, means)
+
+
+def _medians(table: Table, roles: Roles, column: str, groups: IntArray) -> pa.Array:
+    """The lower median, which is always one of the levels."""
+    codes = roles.ordinal_codes(table, column)
+    known = ~np.isnan(codes)
+    size = np.bincount(groups)
+    count = np.bincount(groups[known], minlength=len(size))
+    order = np.lexsort((codes[known], groups[known]))
+    first = np.concatenate(([0], np.cumsum(count)[:-1]))
+    middle = np.minimum(first + np.maximum(count - 1, 0) // 2, max(len(order) - 1, 0))
+    median = codes[known][order][middle] if len(order) else np.zeros(len(size))
+    median = np.where((count > 0) & (2 * count >= size), median, np.nan)[groups]
+    array = table.column(column)
+    by_level = {str(v): v for v in table.levels(column).to_pylist() if v is not None}
+    levels = pa.array([by_level.get(level) for level in roles.levels(table, column)], array.type)
+    return levels.take(pa.array(np.where(np.isnan(median), 0, median).astype(np.int64), mask=np.isnan(median)))
+
+
+def _pluralities(table: Table, roles: Roles, column: str, groups: IntArray) -> pa.Array:
+    """The most frequent value, missing being one; ties go to the first in order."""
+    codes = table.codes(column)
+    width = int(codes.max(initial=0)) + 1
+    pair, count = np.unique(groups * width + codes, return_counts=True)
+    group, code = pair // width, pair % width
+    order = np.lexsort((code, -count, group))
+    first = order[np.unique(group[order], return_index=True)[1]]
+    return table.levels(column).take(pa.array(code[first][groups]))
+
+
+def _refuse_free_text(table: Table, column: str) -> None:
+    distinct, rows = int(table.codes(column).max(initial=0)) + 1, len(table)
+    if distinct > max(100, rows / 2):
+        raise DataError(
+            f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: it names rows by itself. "
+            "Give it the role identifier, or bring it into broader categories."
+        )
+
+
+def constant_columns(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
+    """Warnings for columns that say nothing."""
+    said = []
+    for column in columns:
+        if table.missing(column).all():
+            said.append(f"Column '{column}' has no value at all and is released as it is.")
+        elif len(table) > 1 and not table.codes(column).max(initial=0):
+            said.append(f"Column '{column}' is the same in every row; protecting it changes nothing.")
+    return tuple(said)
+
+
+def numeric_matrix(table: Table, roles: Roles, columns: Sequence[str]) -> FloatArray:
+    """Numeric and ordinal columns as numbers, NaN where missing."""
+    parts: list[Any] = [roles.ordinal_codes(table, c) if roles.scale(table, c) == "ordinal" else table.number(c) for c in columns]
+    return np.column_stack(parts)

@@ -1,0 +1,93 @@
+"""Release: what may leave, how it was made, and, privately, where each row came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from shoal.roles import Roles
+from shoal.table import Table
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something a method says holds for the released rows, which an independent check can test on the file alone."""
+
+    what: str  # "k-anonymity"
+    value: float
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One method applied: publishable."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    columns: tuple[str, ...]
+    guarantees: tuple[str, ...]
+    summary: str
+    promises: tuple[Promise, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """`table` is the only part that may leave. Its rows are shuffled, carry no index, and identifiers are gone."""
+
+    table: Table
+    made_by: tuple[Step, ...]
+    source_row: IntArray  # PRIVATE: release row -> original row, the truth that attacks are scored against
+    roles: Roles = field(default_factory=Roles)  # what it was made under
+    warnings: tuple[str, ...] = field(default=())
+
+    @staticmethod
+    def of(table: Table, roles: Roles, step: Step, rng: Generator, warnings: tuple[str, ...] = ()) -> Release:
+        """Close a method's work: drop identifiers, renumber households, shuffle the rows."""
+        changed = {}
+        for column in roles.household:
+            codes = table.codes(column)
+            changed[column] = (rng.permutation(int(codes.max(initial=0)) + 1) + 1)[codes]
+        source_row = rng.permutation(len(table))
+        return Release(table.with_columns(changed).without(roles.identifier).take(source_row), (step,), source_row, roles, warnings)
+
+    @staticmethod
+    def given(table: Table, source_row: IntArray, roles: Roles) -> Release:
+        """A release made elsewhere, with the original row of each of its rows."""
+        return Release(table, (), np.asarray(source_row, np.int64), roles)
+
+    def then(self, later: Release) -> Release:
+        """This release, protected further."""
+        return replace(
+            later,
+            roles=self.roles,
+            made_by=(*self.made_by, *later.made_by),
+            source_row=self.source_row[later.source_row],
+            warnings=(*self.warnings, *(w for w in later.warnings if w not in self.warnings)),
+        )
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """What still holds: a promise about columns that a later step changed again is void."""
+        standing: list[Promise] = []
+        for i, step in enumerate(self.made_by):
+            changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
+            standing.extend(promise for promise in step.promises if not changed_later & set(promise.columns))
+        return tuple(standing)
+
+    @property
+    def data(self) -> Any:
+        """The released table as the kind of object the user handed in."""
+        return self.table.to_native()
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"Release({self.table!r}, made by {', '.join(step.method for step in self.made_by) or 'others'})"

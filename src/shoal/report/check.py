@@ -1,0 +1,148 @@
+"""The independent check: re-counts what a release promises from the written file alone.
+
+It shares no code with the methods, measures or kernels: cells are compared as the text (or Parquet values) on disk, and classes are
+counted in a dictionary.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import DataError
+from shoal.release import Promise, Release
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing checked."""
+
+    what: str
+    promised: Any
+    found: Any
+    holds: bool
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def check_promises(path: Path, delimiter: str, promises: Sequence[Promise]) -> list[Found]:
+    """Each promise, counted again on the rows of the file."""
+    return [_check(promise, _rows(path, delimiter, promise.columns)) for promise in promises]
+
+
+def check_release(release: Release) -> list[Found]:
+    """The same for a release that is still in memory."""
+    found = []
+    for promise in release.promises:
+        columns = [release.table.column(column).to_pylist() for column in promise.columns]
+        found.append(_check(promise, zip(*columns)))
+    return found
+
+
+def smallest_class(path: Path, delimiter: str, columns: Sequence[str]) -> tuple[int, int]:
+    """(size of the smallest class, number of unique records) over the given columns."""
+    sizes = Counter(_rows(path, delimiter, columns)).values()
+    return min(sizes, default=0), sum(size == 1 for size in sizes)
+
+
+def verify(release: Path, certificate: Path) -> list[Found]:
+    """Hold a release against its certificate: bytes, rows, columns, promises, and the class sizes it was said to have."""
+    said = read_certificate(certificate)
+    if not release.is_file():
+        raise DataError(f"There is no file {release}.")
+    about = said["release"]
+    delimiter = about.get("delimiter", ",")
+    names, rows = _shape(release, delimiter)
+    found = [
+        Found("bytes (sha-256)", about["sha256"], digest := sha256_of(release), digest == about["sha256"]),
+        Found("rows", about["rows"], rows, rows == about["rows"]),
+        Found("columns", list(about["columns"]), names, names == list(about["columns"])),
+    ]
+    quasi = [column for column in said["roles"]["quasi"] if column in names]
+    if quasi:
+        smallest, uniques = smallest_class(release, delimiter, quasi)
+        measured = next((m for m in said["measures"] if m["name"] == "k-anonymity"), None)
+        if measured and measured["value"] is not None:
+            found.append(Found("smallest class", measured["value"], smallest, smallest == measured["value"]))
+            found.append(Found("unique records", measured["details"]["uniques"], uniques, uniques == measured["details"]["uniques"]))
+    for promise in said["promises"]:
+        lacking = [column for column in promise["columns"] if column not in names]
+        if lacking:
+            found.append(Found(promise["what"], promise["value"], "columns missing", False))
+            continue
+        kept = Promise(promise["what"], promise["value"], tuple(promise["columns"]))
+        found += check_promises(release, delimiter, [kept])
+    return found
+
+
+def _check(promise: Promise, rows: Iterator[tuple[Any, ...]]) -> Found:
+    if promise.what != "k-anonymity":
+        raise DataError(f"There is no check for the promise '{promise.what}'. A promise that cannot be checked is not made.")
+    smallest = min(Counter(rows).values(), default=0)
+    return Found(f"k-anonymity over {', '.join(promise.columns)}", promise.value, smallest, smallest >= promise.value)
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    if _is_parquet(path):
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path, columns=list(columns))
+        return zip(*(table.column(column).to_pylist() for column in columns))
+    return _csv_rows(path, delimiter, columns)
+
+
+def _csv_rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        header = next(reader, [])
+        places = [header.index(column) for column in columns]
+        for row in reader:
+            if not row:  # a single empty cell is written as an empty line
+                row = [""]
+            yield tuple(row[place] for place in places)
+
+
+def _shape(path: Path, delimiter: str) -> tuple[list[str], int]:
+    if _is_parquet(path):
+        import pyarrow.parquet as pq
+
+        about = pq.read_metadata(path)
+        return list(pq.read_schema(path).names), int(about.num_rows)
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        header = next(reader, [])
+        return header, sum(1 for _ in reader)
+
+
+def read_certificate(path: Path) -> Mapping[str, Any]:
+    """A certificate's JSON, or a sentence saying that it is none."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        for part, kind in (("release", dict), ("roles", dict), ("steps", list), ("promises", list), ("measures", list)):
+            if not isinstance(said[part], kind):
+                raise KeyError(part)
+        for key in ("sha256", "rows", "columns"):
+            said["release"][key]
+        return dict(said)
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path}.") from None
+    except (ValueError, KeyError, TypeError, OSError):
+        raise DataError(f"{path} is not a certificate written by shoal.") from None

@@ -1,0 +1,454 @@
+"""The report as one HTML page that needs nothing else: no script, no font, no link, nothing fetched.
+
+public_report may be published beside the release; internal_report adds what may not; comparison_report sets runs side by side.
+They are three functions over the same sections. Nothing is computed here that the certificate does not already say.
+"""
+
+import json
+import math
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.report.figures import (
+    STYLE,
+    BeforeAfter,
+    Rate,
+    RiskUtility,
+    before_after,
+    class_sizes,
+    decimal,
+    frontier,
+    linkage_rates,
+    loss_bars,
+    number,
+    percent,
+    percent_range,
+    ru_map,
+    safe,
+)
+
+PAGE_STYLE = """
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font-size:15px;line-height:1.5;
+ font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif}
+main{max-width:1080px;margin:0 auto;padding:24px 16px 48px}
+h1{font-size:1.55rem;line-height:1.25;margin:.1em 0 .35em;overflow-wrap:anywhere}
+h2{font-size:1.08rem;margin:0 0 .5em} h3{font-size:.95rem;margin:0 0 .15em;overflow-wrap:anywhere}
+p{margin:0 0 .7em;max-width:72ch} ul{margin:0;padding-left:1.2em}
+code{font:.88em/1.45 ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
+pre{background:var(--page);border:1px solid var(--grid);border-radius:6px;padding:10px 12px;margin:0 0 .8em;white-space:pre-wrap}
+a{color:var(--accent)} summary{cursor:pointer;color:var(--accent)}
+.brand{color:var(--accent);font-weight:700} .quiet,.kicker{color:var(--muted)} .kicker{font-size:.88rem}
+.verdict{font-size:1.08rem;max-width:80ch} .good{color:var(--accent);font-weight:600} .bad{color:var(--warn);font-weight:600}
+.card,.tile,figure{background:var(--card);border:1px solid var(--grid);border-radius:10px}
+.card{padding:16px 18px;margin:16px 0} .card>p:last-child{margin:0} .card.alarm{border-color:var(--warn);background:var(--warn-soft)}
+.banner{background:var(--warn);color:var(--card);font-weight:700;text-align:center;padding:10px 16px}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(158px,1fr));gap:12px;margin:18px 0}
+.tile{padding:12px 14px} .tile b{display:block;font-size:1.5rem;line-height:1.25;font-weight:650} .tile.alarm b{color:var(--warn)}
+.tile span,.tile small{display:block;color:var(--muted);font-size:.84rem;overflow-wrap:anywhere}
+.pictures{columns:400px 2;column-gap:16px} .pictures figure{break-inside:avoid;margin-bottom:16px}
+figure{margin:0;padding:14px 16px} figcaption{margin-bottom:10px} figcaption p{color:var(--muted);font-size:.9rem;margin:0}
+figure svg{max-width:520px} figure.wide p{max-width:none} figure.wide svg{max-width:none;min-width:600px} .scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:.92rem}
+th{text-align:left;white-space:nowrap;color:var(--muted);font-weight:500;font-size:.85rem}
+th,td{padding:6px 14px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top} tr:last-child td{border-bottom:0}
+table.roles td:first-child{width:1%;white-space:nowrap;color:var(--muted)}
+th:last-child,td:last-child{padding-right:0} .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.n+td:not(.n),.n+th:not(.n){padding-left:16px} .slim table{width:auto}
+td.words{min-width:13em;overflow-wrap:anywhere}
+.names code{background:var(--page);border-radius:4px;padding:1px 5px;margin:0 2px 2px 0;display:inline-block}
+ol.steps{margin:0;padding-left:1.3em} ol.steps li{margin-bottom:.8em} details{margin:0 0 16px} details>.pictures{margin-top:12px}
+@media (max-width:560px){main{padding:14px 10px 32px} .card,figure{padding:12px}
+ .tiles{grid-template-columns:1fr 1fr} td.words{min-width:9em}}
+@media print{main{max-width:none;padding:0} .card,figure,.tile,tr{break-inside:avoid}
+ *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+OPEN_COLUMNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRisk:
+    """One record that an attack found, for the eyes of the data's keeper only."""
+
+    row: int
+    risk: float
+    found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One run among several: its loss, its risk with the interval, its smallest class and its score (lower is better)."""
+
+    label: str
+    loss: float
+    risk: float
+    risk_low: float
+    risk_high: float
+    k: int
+    score: float
+
+
+def public_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> str:
+    """The page that may be published beside the release."""
+    return _page(f"{_file(certificate)}: protection report", "", _release_sections(certificate, columns))
+
+
+def internal_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter], riskiest: Sequence[RecordRisk]) -> str:
+    """The same page with the riskiest records, for the data's keeper. It must not be published."""
+    head, *rest = _release_sections(certificate, columns)
+    return _page(f"Internal: {_file(certificate)}", "Internal: do not publish", [head, _riskiest(riskiest), *rest])
+
+
+def comparison_report(rows: Sequence[ComparisonRow]) -> str:
+    """Several runs on one map and in one table, the best balance first."""
+    points = [RiskUtility(r.label, r.loss, r.risk, r.risk_low, r.risk_high) for r in rows]
+    best = set(frontier(points))
+    ranked = sorted(range(len(rows)), key=lambda i: (math.isnan(rows[i].score), rows[i].score))
+    if not rows:
+        verdict = "There is no run to compare."
+    else:
+        first = rows[ranked[0]]
+        verdict = (
+            f"{len(best)} of {_count(len(rows), 'run')} {'is' if len(best) == 1 else 'are'} beaten by no other: "
+            "less loss is to be had only for more risk, and less risk only for more loss. "
+            f"The best balance is {first.label}, with a score of {decimal(first.score)}."
+        )
+    head = f'<header><p class="kicker"><span class="brand">shoal</span> · comparison</p><h1>{_count(len(rows), "run")} compared</h1>'
+    sections = [f'{head}<p class="verdict">{safe(verdict)}</p></header>']
+    if rows:
+        sentence = "Each mark is one run, with the 95\u00a0% interval of its risk; nearer the lower left corner is better."
+        sections.append(f"<div>{_picture('Risk against information loss', sentence, ru_map(points), 'wide')}</div>")
+        body = [
+            (
+                _words(rows[i].label), _n(decimal(rows[i].score)), _n(decimal(rows[i].loss)), _n(percent(rows[i].risk)),
+                _n(percent_range(rows[i].risk_low, rows[i].risk_high)), _n(number(rows[i].k)),
+                '<td class="good">no</td>' if i in best else '<td class="quiet">yes</td>',
+            )
+            for i in ranked
+        ]  # fmt: skip
+        names = ["Run", "#Score", "#Loss", "#Risk", "#95\u00a0% interval", "#Smallest class", "Beaten by another"]
+        note = "<p>Lower score, loss and risk are better; a larger smallest class is better.</p>"
+        sections.append(_card("Runs, best balance first", note + _table(names, body)))
+    return _page("Comparison of runs", "", sections)
+
+
+# ---- the page and its small parts --------------------------------------------------------------------------------------------
+
+
+def _page(title: str, banner: str, sections: Iterable[str]) -> str:
+    strip = f'<div class="banner" role="alert">{safe(banner)}</div>' if banner else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
+        f'<meta http-equiv="Content-Security-Policy" content="{safe(POLICY)}"/>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
+        f"<title>{safe(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head>\n<body>{strip}<main>\n"
+        + "\n".join(section for section in sections if section)
+        + "\n</main></body></html>\n"
+    )
+
+
+def _card(title: str, body: str, kind: str = "") -> str:
+    return f'<section class="card {kind}"><h2>{safe(title)}</h2>{body}</section>'
+
+
+def _picture(title: str, sentence: str, svg: str, kind: str = "") -> str:
+    caption = f"<figcaption><h3>{safe(title)}</h3><p>{safe(sentence)}</p></figcaption>"
+    return f'<figure class="{kind}">{caption}<div class="scroll">{svg}</div></figure>'
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of ready cells; a name that begins with # heads a column of numbers."""
+    head = "".join(f'<th scope="col" class="n">{safe(n[1:])}</th>' if n[0] == "#" else f'<th scope="col">{safe(n)}</th>' for n in names)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _n(text: str) -> str:
+    return f'<td class="n">{safe(text)}</td>'
+
+
+def _words(text: object) -> str:
+    return f'<td class="words">{safe(text)}</td>'
+
+
+def _columns(names: Sequence[Any]) -> str:
+    chips = f'<span class="names">{" ".join(f"<code>{safe(name)}</code>" for name in names)}</span>'
+    return chips if len(names) <= OPEN_COLUMNS else f"<details><summary>{len(names)} columns</summary>{chips}</details>"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+# ---- reading a certificate that may lack anything ----------------------------------------------------------------------------
+
+
+def _map(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = holder.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(holder: Mapping[str, Any], key: str) -> list[Any]:
+    value = holder.get(key)
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+
+
+def _items(holder: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    return [item for item in _list(holder, key) if isinstance(item, Mapping)]
+
+
+def _value(holder: Mapping[str, Any], key: str) -> float | None:
+    value = holder.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) else None
+
+
+def _pair(holder: Mapping[str, Any], key: str) -> tuple[float | None, float | None]:
+    pair = _list(holder, key)
+    return (_value({"v": pair[0]}, "v"), _value({"v": pair[1]}, "v")) if len(pair) == 2 else (None, None)
+
+
+def _said(value: object) -> str:
+    """A promised, found or parameter value, whatever its type."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _title(item: Mapping[str, Any]) -> str:
+    return str(item.get("title") or item.get("name") or "unnamed")
+
+
+def _file(certificate: Mapping[str, Any]) -> str:
+    return str(_map(certificate, "release").get("file") or "release.csv")
+
+
+def _named(items: Sequence[Mapping[str, Any]], name: object) -> Mapping[str, Any]:
+    return next((item for item in items if item.get("name") == name), {})
+
+
+def _main_promise(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The k-anonymity to show first: a broken one, else the strongest."""
+    kept = [p for p in _items(certificate, "promises") if p.get("what") == "k-anonymity"]
+    return max(kept, key=lambda p: (p.get("holds") is not True, _value(p, "value") or 0), default={})
+
+
+def _strongest(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
+    attacks = _items(certificate, "attacks")
+    chosen = _named(attacks, _map(certificate, "summary").get("risk_attack"))
+    return chosen or max(attacks, key=lambda a: _value(a, "rate") or 0, default={})
+
+
+# ---- the sections of a release -----------------------------------------------------------------------------------------------
+
+
+def _release_sections(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> list[str]:
+    return [
+        _heading(certificate) + _tiles(certificate), _warnings(certificate), _promises(certificate), _steps(certificate),
+        _pictures(certificate, columns), _measures(certificate), _attacks(certificate), _check(certificate), _provenance(certificate),
+    ]  # fmt: skip
+
+
+def _heading(certificate: Mapping[str, Any]) -> str:
+    promises = _items(certificate, "promises")
+    broken = [p for p in promises if p.get("holds") is not True]
+    if broken:
+        first = broken[0]
+        promised, found = _said(first.get("value")), _said(first.get("found"))
+        mood, word = "bad", "Do not publish this file."
+        fails = f"{len(broken)} of {_count(len(promises), 'promise')} {'does' if len(broken) == 1 else 'do'} not hold"
+        why = f"{fails}: {first.get('what') or 'unnamed'} promised {promised}, found {found}."
+    elif promises:
+        mood, word = "good", "Every promise holds."
+        why = "Each was checked again on the rows of the released file."
+    else:
+        mood, word = "quiet", "Nothing is promised."
+        why = "The methods used give no guarantee, so only the attacks can speak for this release."
+    sentence = f'<p class="verdict"><span class="{mood}">{word}</span> {safe(why)} {safe(_attack_sentence(certificate))}</p>'
+    kicker = " · ".join(filter(None, ["protection report", str(certificate.get("created") or "")]))
+    brand = f'<p class="kicker"><span class="brand">shoal</span> · {safe(kicker)}</p>'
+    return f"<header>{brand}<h1>{safe(_file(certificate))}</h1>{sentence}</header>"
+
+
+def _attack_sentence(certificate: Mapping[str, Any]) -> str:
+    attack = _strongest(certificate)
+    rate, chance, (low, _) = _value(attack, "rate"), _value(attack, "chance"), _pair(attack, "interval")
+    if rate is None:
+        return "No attack was tried on it."
+    text = f"The strongest attack tried ({_title(attack)}) succeeds on {percent(rate)} of its tries"
+    if chance is None:
+        return text + "."
+    if low is not None and low <= chance:
+        return f"{text}, which cannot be told from blind guessing ({percent(chance)})."
+    return f"{text}; blind guessing would succeed on {percent(chance)}."
+
+
+def _tiles(certificate: Mapping[str, Any]) -> str:
+    release, summary, measures = _map(certificate, "release"), _map(certificate, "summary"), _items(certificate, "measures")
+    promise, anonymity, attack = _main_promise(certificate), _named(measures, "k-anonymity"), _strongest(certificate)
+    loss, loss_name = _value(summary, "loss"), summary.get("loss_measure")
+    loss_title = _title(_named(measures, loss_name) or {"name": loss_name})
+    risk = _value(summary, "risk") if _value(summary, "risk") is not None else _value(attack, "rate")
+    low, high = _value(summary, "risk_low"), _value(summary, "risk_high")
+    low, high = (low, high) if low is not None and high is not None else _pair(attack, "interval")
+    details = _map(anonymity, "details")
+    uniques, classes, chance = _value(details, "uniques"), _value(details, "classes"), _value(attack, "chance")
+    notes = ["" if low is None else f"95\u00a0%: {percent_range(low, high)}", "" if chance is None else f"blind guessing {percent(chance)}"]
+    broken = "alarm" if promise and promise.get("holds") is not True else ""
+    tiles = [
+        ("Records", _value(release, "rows"), number, f"in {_count(len(_list(release, 'columns')), 'column')}", ""),
+        ("Promised k", _value(promise, "value"), number, f"found {_said(promise.get('found'))}", broken),
+        ("Smallest class", _value(anonymity, "value"), number, f"of {number(classes)} in all" if classes else "", ""),
+        ("Unique records", uniques, number, "fewer is better", "alarm" if uniques else ""),
+        ("Information loss", loss, decimal, f"{loss_title}; lower is better", ""),
+        ("Highest attack rate", risk, percent, "\n".join(filter(None, notes)), ""),
+    ]
+    shown = "".join(
+        f'<div class="tile {kind}"><span>{name}</span><b>{safe(form(value))}</b>'
+        f"{''.join(f'<small>{safe(line)}</small>' for line in note.splitlines())}</div>"
+        for name, value, form, note, kind in tiles
+        if value is not None
+    )
+    return f'<div class="tiles">{shown}</div>' if shown else ""
+
+
+def _warnings(certificate: Mapping[str, Any]) -> str:
+    warnings = _list(certificate, "warnings")
+    return _card("Read this first", f"<ul>{''.join(f'<li>{safe(w)}</li>' for w in warnings)}</ul>", "alarm") if warnings else ""
+
+
+def _promises(certificate: Mapping[str, Any]) -> str:
+    rows = [
+        (
+            _words(p.get("what") or "unnamed"), f'<td class="words">{_columns(_list(p, "columns"))}</td>', _n(_said(p.get("value"))),
+            _n(_said(p.get("found"))), '<td class="good">holds</td>' if p.get("holds") is True else '<td class="bad">broken</td>',
+        )
+        for p in _items(certificate, "promises")
+    ]  # fmt: skip
+    if not rows:
+        return _card("What is promised", "<p>The methods used promise nothing that can be checked on the released rows.</p>")
+    return _card("What is promised", _table(["Promise", "Over the columns", "#Promised", "#Found", "Verdict"], rows))
+
+
+def _steps(certificate: Mapping[str, Any]) -> str:
+    items = []
+    for step in _items(certificate, "steps"):
+        settings = ", ".join(f"{name} = {_said(value)}" for name, value in _map(step, "parameters").items())
+        gives = ", ".join(map(str, _list(step, "guarantees"))) or "no guarantee"
+        names = _list(step, "columns")
+        items.append(
+            f"<li><b>{safe(step.get('method') or 'unnamed')}</b>{' with ' if settings else ''}<code>{safe(settings)}</code> "
+            f'<span class="quiet">({safe(gives)})</span><br/>{safe(step.get("summary") or "")} {_columns(names) if names else ""}</li>'
+        )
+    roles, lines = _map(certificate, "roles"), []
+    for role, words in (("quasi", "Quasi-identifiers"), ("confidential", "Confidential"), ("weight", "Weight"), ("household", "Household")):
+        if _list(roles, role):
+            lines.append(f"<tr><td>{words}</td><td>{_columns(_list(roles, role))}</td></tr>")
+    removed = _value(roles, "identifiers_removed")
+    if removed:
+        lines.append(f"<tr><td>Identifiers</td><td>{_count(int(removed), 'column')} removed</td></tr>")
+    table = f'<div class="scroll"><table class="roles"><tbody>{"".join(lines)}</tbody></table></div>' if lines else ""
+    done = f'<ol class="steps">{"".join(items)}</ol>' if items else "<p>No protection step is recorded.</p>"
+    return _card("What was done", done + table)
+
+
+def _pictures(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> str:
+    summary, measures = _map(certificate, "summary"), _items(certificate, "measures")
+    loss, risk = _value(summary, "loss"), _value(summary, "risk")
+    shown: list[str] = []
+    folded: list[str] = []
+    rates = [
+        Rate(_title(a), rate, *_pair(a, "interval"), _value(a, "chance"))
+        for a in _items(certificate, "attacks")
+        if (rate := _value(a, "rate")) is not None
+    ]
+    if rates:
+        sentence = "How often each attack succeeds, with its 95\u00a0% interval; left is better, and at the dashed mark it learns nothing."
+        shown.append(_picture("What an intruder gets", sentence, linkage_rates(rates)))
+    counts = _map(_map(_named(measures, "k-anonymity"), "details"), "histogram")
+    sizes = {int(size): int(n) for size in counts if str(size).isdecimal() and (n := _value(counts, size))}
+    if sizes:
+        k = _value(_main_promise(certificate), "value")
+        sentence = "Records in one class look the same to an intruder; bars to the right are better, and those at 1 stand out."
+        shown.append(_picture("Class sizes", sentence, class_sizes(sizes, None if k is None else int(k))))
+    if loss is not None and risk is not None:
+        low, high = _value(summary, "risk_low"), _value(summary, "risk_high")
+        point = RiskUtility("this release", loss, risk, risk if low is None else low, risk if high is None else high)
+        sentence = "What the release lost against what an intruder still gets; nearer the lower left corner is better."
+        shown.append(_picture("Risk against information loss", sentence, ru_map([point])))
+    for measure in sorted(measures, key=lambda m: m.get("name") != summary.get("loss_measure")):
+        each = _map(measure, "per_column")
+        per_column = [(name, value) for name in each if (value := _value(each, name)) is not None]
+        if per_column:
+            better = {"lower": "shorter bars are better", "higher": "longer bars are better"}
+            sentence = f"Each bar is one column; {better.get(str(measure.get('better')), 'no direction is better')}."
+            picture = _picture(f"{_title(measure)}, by column", sentence, loss_bars(per_column, _title(measure)))
+            (shown if measure.get("name") == summary.get("loss_measure") else folded).append(picture)
+    for i, column in enumerate(columns):
+        apart = sum(abs(a - b) for a, b in zip(column.after, column.before)) / 2
+        sentence = f"The bars before and after differ by {percent(apart)} of the records; the nearer they are, the better."
+        (shown if i < OPEN_COLUMNS else folded).append(_picture(column.column, sentence, before_after(column)))
+    rest = f'<details><summary>{_count(len(folded), "more picture")}</summary><div class="pictures">{"".join(folded)}</div></details>'
+    if not shown and not folded:
+        return ""
+    return f'<section><h2>In pictures</h2><div class="pictures">{"".join(shown)}</div>{rest if folded else ""}</section>'
+
+
+def _measures(certificate: Mapping[str, Any]) -> str:
+    rows = []
+    for m in _items(certificate, "measures"):
+        low, high = _pair(m, "bounds")
+        bounds = f"{'−∞' if low is None else number(low)} to {'∞' if high is None else number(high)}"
+        low, high = _pair(m, "interval")
+        spread = "" if low is None or high is None else f" ({number(low)}–{number(high)})"
+        name = f'<td class="words">{safe(_title(m))}<br/><code class="quiet">{safe(m.get("name") or "")}</code></td>'
+        better = f"<td>{safe(m.get('better') or '')}</td>"
+        rows.append((name, _n(number(_value(m, "value")) + spread), better, _n(bounds), _words(m.get("note") or "")))
+    if not rows:
+        return _card("Measures", "<p>Nothing was measured.</p>")
+    return _card("Measures", _table(["Measure", "#Value", "Better", "#Can range over", "Note"], rows))
+
+
+def _attacks(certificate: Mapping[str, Any]) -> str:
+    rows = []
+    for a in _items(certificate, "attacks"):
+        hit, strict = _value(a, "hit"), _value(a, "strict_hit")
+        tied = hit is not None and strict is not None and strict != hit
+        ties = f"{number(strict)} of the hits without a tie; a tie counts as its share." if tied else ""
+        name = f'<td class="words">{safe(_title(a))}<br/><code class="quiet">{safe(a.get("name") or "")}</code></td>'
+        rate, spread, chance = percent(_value(a, "rate")), percent_range(*_pair(a, "interval")), percent(_value(a, "chance"))
+        cells = map(_n, (number(_value(a, "tried")), number(hit), rate, spread, chance))
+        rows.append((name, *cells, _words(" ".join(filter(None, [ties, str(a.get("note") or "")])))))
+    if not rows:
+        return _card("Attacks", "<p>No attack was tried, so nothing is known about what an intruder would get.</p>")
+    note = "<p>A low rate is good; a rate near blind guessing means that the attack learned nothing.</p>"
+    return _card("Attacks", note + _table(["Attack", "#Tried", "#Hit", "#Rate", "#95\u00a0% interval", "#Blind guessing", "Note"], rows))
+
+
+def _riskiest(records: Sequence[RecordRisk]) -> str:
+    if not records:
+        return _card("Riskiest records", "<p>No record was singled out.</p>", "alarm")
+    rows = [(_n(f"{r.row:,}"), _n(percent(r.risk)), _words(r.found_by)) for r in sorted(records, key=lambda r: -r.risk)]
+    note = "<p>These records are the easiest to find again. Protect them further, or leave them out, before the release goes out.</p>"
+    return _card("Riskiest records", note + _table(["#Row", "#Risk", "Found by"], rows), "alarm slim")
+
+
+def _check(certificate: Mapping[str, Any]) -> str:
+    command = f"shoal verify {shlex.quote(_file(certificate))} certificate.json"
+    words = "This compares the file's hash and checks every promise again on the released rows. It needs nothing but the two files."
+    return _card("Check it yourself", f"<pre><code>{safe(command)}</code></pre><p>{words}</p>")
+
+
+def _provenance(certificate: Mapping[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in _map(certificate, "versions").items())
+    digest = _map(certificate, "release").get("sha256")
+    lines = [f"<p>Made with {safe(versions)}.</p>" if versions else ""]
+    lines.append(f"<p>SHA-256 of {safe(_file(certificate))}: <code>{safe(digest)}</code></p>" if digest else "")
+    return f'<footer class="quiet">{"".join(lines)}</footer>' if any(lines) else ""

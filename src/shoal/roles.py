@@ -1,0 +1,156 @@
+"""Roles: what each column means for disclosure, declared once, checked once, passed everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from shoal.errors import RoleError, counted, did_you_mean
+from shoal.table import Table
+
+ROLES = ("quasi", "confidential", "identifier", "weight", "household", "other")
+ROLE_NAMES = {"quasi": "quasi-identifier"}
+Scale = Literal["numeric", "ordinal", "nominal"]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Each column has one role.
+
+    identifier    names a person outright: removed from every release
+    quasi         may be known to an intruder: protected
+    confidential  what the intruder is after: released as it is
+    weight        sampling weight: released as it is
+    household     which records belong together: released under fresh random numbers
+    other         released as it is
+
+    `nominal` and `ordinal` say how to read a column where its values do not: codes without an order, or levels from lowest to highest.
+    """
+
+    quasi: tuple[str, ...] = ()
+    confidential: tuple[str, ...] = ()
+    identifier: tuple[str, ...] = ()
+    weight: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for role in (*ROLES, "nominal"):
+            given = getattr(self, role)
+            object.__setattr__(self, role, (given,) if isinstance(given, str) else tuple(given))
+        object.__setattr__(self, "ordinal", {str(c): tuple(map(str, levels)) for c, levels in self.ordinal.items()})
+        seen: dict[str, str] = {}
+        for role in ROLES:
+            for column in getattr(self, role):
+                if column in seen:
+                    first, second = (ROLE_NAMES.get(r, r) for r in (seen[column], role))
+                    raise RoleError(
+                        f"Column '{column}' is named twice as {first}."
+                        if first == second
+                        else f"Column '{column}' is given two roles, {first} and {second}. Keep one."
+                    )
+                seen[column] = role
+
+    @staticmethod
+    def parse(given: Mapping[str, Any]) -> Roles:
+        """From a TOML table: lists of column names by role, and [ordinal] with the levels of each column."""
+        known = (*ROLES, "nominal", "ordinal")
+        for key, value in given.items():
+            if key not in known:
+                raise RoleError(f"There is no role '{key}'.{did_you_mean(key, known)} Known: {', '.join(known)}.")
+            if key == "ordinal":
+                if not isinstance(value, Mapping):
+                    raise RoleError('ordinal must be a table of levels, such as [ordinal] then size = ["small", "large"].')
+            elif not isinstance(value, str) and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
+                raise RoleError(f"The role '{key}' needs a list of column names.")
+        return Roles(**given)
+
+    def plain(self) -> dict[str, Any]:
+        """For a TOML file: only what was said."""
+        lists = {role: list(getattr(self, role)) for role in (*ROLES, "nominal") if getattr(self, role)}
+        return lists | ({"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {})
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that has a role."""
+        return tuple(column for role in ROLES for column in getattr(self, role))
+
+    def scale(self, table: Table, column: str) -> Scale:
+        """How a column's values compare: numbers and dates numeric, levels ordinal, the rest nominal."""
+        if column in self.ordinal or (column in table.orders and column not in self.nominal):
+            return "ordinal"
+        if column in self.nominal:
+            return "nominal"
+        return "numeric" if table.kind(column) in ("number", "date", "empty") else "nominal"
+
+    def levels(self, table: Table, column: str) -> tuple[str, ...]:
+        """The levels of an ordinal column, lowest first."""
+        return tuple(self.ordinal[column]) if column in self.ordinal else table.orders[column]
+
+    def ordinal_codes(self, table: Table, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """An ordinal column as 0, 1, 2, ... by level; NaN where missing."""
+        place = {level: i for i, level in enumerate(self.levels(table, column))}
+        values = [np.nan if v is None else place[str(v)] for v in table.levels(column).to_pylist()]
+        return np.array(values, dtype=np.float64)[table.codes(column)]
+
+    def check(self, table: Table) -> Roles:
+        """Hold the roles against a table, once. Columns without a role become `other`."""
+        for column in (*self.named, *self.nominal, *self.ordinal):
+            if column not in table.columns:
+                role = next((r for r in ROLES if column in getattr(self, r)), "scale")
+                raise RoleError(
+                    f"Column '{column}' is given the role {ROLE_NAMES.get(role, role)}, but the table has no such column."
+                    f"{did_you_mean(column, table.columns)}"
+                )
+        for column, levels in self.ordinal.items():
+            _check_levels(table, column, levels)
+        for column in self.quasi:
+            self._check_text(table, column)
+        roleless = tuple(column for column in table.columns if column not in self.named)
+        for column in roleless:
+            if table.kind(column) == "text" and len(table) >= 20 and len(pc.unique(table.column(column))) == len(table):
+                raise RoleError(
+                    f"Column '{column}' has no role, and its text is different in every row, as a name or number would be. "
+                    f"Make it an identifier to leave it out, or give it the role other to release it as it is."
+                )
+        return replace(self, other=(*self.other, *roleless))
+
+    def _check_text(self, table: Table, column: str) -> None:
+        """Text that is nearly all numbers is a column of numbers with slips in it."""
+        if table.kind(column) != "text" or self.scale(table, column) == "ordinal" or column in self.nominal:
+            return
+        levels = [None if level is None else _is_number(level) for level in table.levels(column).to_pylist()]
+        is_number = np.array([bool(level) for level in levels])[table.codes(column)]
+        known = ~table.missing(column)
+        wrong = known & ~is_number
+        if wrong.any() and is_number.sum() >= known.sum() / 2:
+            first = int(np.argmax(wrong)) + 1
+            raise RoleError(
+                f"Column '{column}' has {counted(int(wrong.sum()), 'value')} that {'is not a number' if wrong.sum() == 1 else 'are not numbers'} "
+                f"(first at row {first}). Read it as text by declaring it nominal, or clean it."
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
+    if len(set(levels)) < len(levels):
+        raise RoleError(f"The levels of '{column}' name a level twice.")
+    strange = np.array([v is not None and str(v) not in levels for v in table.levels(column).to_pylist()])[table.codes(column)]
+    if strange.any():
+        raise RoleError(
+            f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its {counted(len(levels), 'level')} "
+            f"(first at row {int(np.argmax(strange)) + 1}). Add the level, or clean the column."
+        )

@@ -1,0 +1,122 @@
+"""What measuring and attacking give back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ParameterError
+from shoal.roles import Roles
+
+Better = Literal["lower", "higher", "neither"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number with what is needed to read it. `value` is None when it cannot be computed, and `note` says why: never NaN."""
+
+    name: str
+    title: str
+    value: float | None
+    better: Better
+    bounds: tuple[float | None, float | None] = (None, None)
+    interval: tuple[float, float] | None = None
+    note: str = ""
+    per_column: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    per_record: NDArray[np.float64] | None = field(default=None, repr=False)  # by release row; internal
+
+    def public(self) -> dict[str, Any]:
+        """As plain JSON, without anything about single records."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "value": self.value,
+            "better": self.better,
+            "bounds": list(self.bounds),
+            "interval": list(self.interval) if self.interval else None,
+            "note": self.note,
+            "per_column": dict(self.per_column),
+            "details": dict(self.details),
+        }
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the intruder has: originals of some records, in some columns."""
+
+    roles: Roles
+    columns: tuple[str, ...] | None = None  # None: every quasi-identifier
+    records: int | float | None = None  # None: all; a whole number: so many; a share below 1: that part
+
+    def known_columns(self) -> tuple[str, ...]:
+        """The columns the intruder links on."""
+        return self.roles.quasi if self.columns is None else self.columns
+
+    def known_rows(self, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Which records the intruder knows: all, or a random draw."""
+        if self.records is None:
+            return np.arange(rows)
+        count = round(self.records * rows) if 0 < self.records < 1 else int(self.records)
+        if count < 1:
+            raise ParameterError(f"The intruder must know at least one record, got {self.records}.")
+        return np.arange(rows) if count >= rows else np.sort(rng.choice(rows, count, replace=False))
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How many of the records tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m."""
+
+    name: str
+    title: str
+    tried: int
+    hit: float
+    strict_hit: float  # ties count as failures
+    chance: float  # what blind guessing hits, as a rate
+    interval: tuple[float, float]
+    note: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    per_record: NDArray[np.float64] | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
+
+    @property
+    def rate(self) -> float:
+        """Share of the records tried that were hit."""
+        return self.hit / self.tried
+
+    def public(self) -> dict[str, Any]:
+        """As plain JSON, without anything about single records."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "tried": self.tried,
+            "hit": self.hit,
+            "strict_hit": self.strict_hit,
+            "rate": self.rate,
+            "interval": list(self.interval),
+            "chance": self.chance,
+            "note": self.note,
+            "details": dict(self.details),
+        }
+
+
+def wilson(hit: float, tried: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """95 % interval of a rate (Wilson 1927): sensible at 0 and at 1, unlike the normal approximation."""
+    rate = hit / tried
+    middle = (rate + z * z / (2 * tried)) / (1 + z * z / tried)
+    half = z / (1 + z * z / tried) * sqrt(rate * (1 - rate) / tried + z * z / (4 * tried * tried))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def disclosure_risk(distance_linkage: float, probabilistic_linkage: float, interval_disclosure: float) -> float:
+    """DR of (2.13) in Abril's thesis; give all three as percentages or all three as rates."""
+    return ((distance_linkage + probabilistic_linkage) / 2 + interval_disclosure) / 2
+
+
+def overall_score(information_loss: float, risk: float) -> float:
+    """Score of (2.14): the plain mean of information loss and disclosure risk; lower is better."""
+    return (information_loss + risk) / 2

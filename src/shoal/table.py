@@ -1,0 +1,234 @@
+"""Table: a frozen view over Arrow. With files.py, the only place that knows pandas, polars or Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError, counted, did_you_mean
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Kind = Literal["number", "date", "text", "flag", "empty"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a table was written on disk, so that its release is written the same way."""
+
+    kind: Literal["csv", "parquet"] = "csv"
+    delimiter: str = ","
+    decimal: str = "."
+    missing: str = ""
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """Named columns of equal length. Missing is a value of its own: null in Arrow, NaN in `numbers`, the last code in `codes`."""
+
+    arrow: pa.Table
+    native: Literal["arrow", "pandas", "polars"] = "arrow"
+    format: Format = Format()
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels of ordered categories, lowest first
+    _codes: dict[str, IntArray] = field(default_factory=dict, compare=False)  # computed once per column
+
+    @staticmethod
+    def of(data: Any) -> Table:
+        """From a Table, a pandas or polars DataFrame, an Arrow table, or a dict of columns. Indexes and metadata are dropped."""
+        if isinstance(data, Table):
+            return data
+        library = type(data).__module__.split(".")[0]
+        if library == "pandas":
+            names = [str(name) for name in data.columns]
+            _refuse_duplicates(names)
+            data = data.set_axis(names, axis=1)
+            return _clean(_from_pandas(data), "pandas")
+        if library == "polars":
+            return _clean(data.to_arrow(), "polars")
+        if isinstance(data, pa.Table):
+            return _clean(data, "arrow")
+        if isinstance(data, Mapping):
+            try:
+                return _clean(pa.table({str(name): pa.array(values) for name, values in data.items()}), "arrow")
+            except (pa.ArrowInvalid, pa.ArrowTypeError):  # Arrow's own message may quote a cell
+                raise DataError("The columns differ in length, or one mixes numbers and text.") from None
+        raise DataError(f"A table is needed (pandas, polars, Arrow or a dict of columns), got {type(data).__name__}.")
+
+    def to_native(self) -> Any:
+        """The same kind of object the user handed in."""
+        if self.native == "pandas":
+            return self.arrow.to_pandas()
+        if self.native == "polars":
+            import polars
+
+            return polars.from_arrow(self.arrow)
+        return self.arrow
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    def __repr__(self) -> str:
+        return f"Table({counted(len(self), 'row')}: {', '.join(self.columns)})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return tuple(self.arrow.column_names)
+
+    def column(self, name: str) -> pa.Array:
+        """One column as one Arrow array."""
+        if name not in self.columns:
+            raise DataError(f"The table has no column '{name}'.{did_you_mean(name, self.columns)}")
+        return self.arrow.column(name).combine_chunks()
+
+    def kind(self, name: str) -> Kind:
+        """What the cells of a column are."""
+        type_ = self.column(name).type
+        if pa.types.is_null(type_):
+            return "empty"
+        if pa.types.is_boolean(type_):
+            return "flag"
+        if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
+            return "number"
+        if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
+            return "date"
+        return "text"
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Where a column has no value."""
+        return np.asarray(pc.is_null(self.column(name)))
+
+    def number(self, name: str) -> FloatArray:
+        """One column as numbers, NaN where missing; dates count the days (or microseconds) since 1970."""
+        array, kind = self.column(name), self.kind(name)
+        if kind == "empty":
+            return np.full(len(self), np.nan)
+        if kind not in ("number", "date"):
+            raise DataError(f"Column '{name}' holds text, not numbers. Declare it nominal, or clean it.")
+        if kind == "date":
+            array = array.cast(_integer_of(array.type)[0]).cast(_integer_of(array.type)[1])
+        values = np.array(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+        infinite = np.isinf(values)
+        if infinite.any():
+            row = int(np.argmax(infinite)) + 1
+            many = counted(int(infinite.sum()), "infinite value")
+            raise DataError(f"Column '{name}' has {many} (first at row {row}). Clean them, or mark them as missing.")
+        return values
+
+    def numbers(self, names: Sequence[str]) -> FloatArray:
+        """Several columns as a matrix, one row a record."""
+        return np.column_stack([self.number(name) for name in names]) if names else np.empty((len(self), 0))
+
+    def codes(self, name: str) -> IntArray:
+        """One column as 0, 1, 2, ... in the order of its values; missing, if any, is the last code."""
+        if name not in self._codes:
+            self._codes[name] = _sorted_codes(self.column(name))
+        return self._codes[name]
+
+    def levels(self, name: str) -> pa.Array:
+        """The distinct values behind `codes`, a null last if any is missing."""
+        array = self.column(name)
+        distinct = pc.unique(array)
+        present = distinct.drop_null()
+        ordered = present.take(pc.sort_indices(present)) if len(present) else present
+        return pa.concat_arrays([ordered, pa.nulls(1, array.type)]) if len(present) < len(distinct) else ordered
+
+    def with_columns(self, changed: Mapping[str, Any]) -> Table:
+        """A new table with some columns replaced; order and names stay."""
+        arrow = self.arrow
+        for name, values in changed.items():
+            arrow = arrow.set_column(arrow.column_names.index(name), name, values if isinstance(values, pa.Array) else pa.array(values))
+        return replace(self, arrow=arrow, _codes={})
+
+    def as_column(self, name: str, values: FloatArray) -> pa.Array:
+        """Numbers turned back into what the column held: dates stay dates, everything else becomes floating point; NaN is missing."""
+        type_ = self.column(name).type
+        missing = np.isnan(values)
+        if self.kind(name) == "date":
+            whole = pa.array(np.where(missing, 0, np.rint(values)).astype(np.int64), mask=missing)
+            return whole.cast(_integer_of(type_)[0]).cast(type_)
+        return pa.array(values, mask=missing)
+
+    def without(self, names: Sequence[str]) -> Table:
+        """A new table without some columns."""
+        return replace(self, arrow=self.arrow.drop_columns([n for n in names if n in self.columns]), _codes={})
+
+    def take(self, rows: IntArray) -> Table:
+        """A new table of the rows named, in that order."""
+        return replace(self, arrow=self.arrow.take(pa.array(rows)), _codes={})
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column mixing numbers and text; Arrow's own message quotes the cell
+        for name in frame.columns:
+            values = frame[name]
+            text = [isinstance(value, str) for value in values]
+            if any(text) and not all(text[i] or values.iloc[i] is None or values.iloc[i] != values.iloc[i] for i in range(len(text))):
+                row = text.index(True) + 1
+                raise DataError(
+                    f"Column '{name}' mixes numbers and text ({counted(sum(text), 'text')}, first at row {row}). "
+                    "Make it all text, or clean it."
+                ) from None
+        raise DataError("The table has a column that Arrow cannot hold. Keep numbers, text, dates and booleans.") from None
+
+
+def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Table:
+    """Plain types only: dictionaries decoded (their order remembered), NaN and null both missing, no metadata, no nested columns."""
+    _refuse_duplicates(arrow.column_names)
+    if not arrow.num_columns:
+        raise DataError("The table has no columns.")
+    orders = {}
+    columns = []
+    for name in arrow.column_names:
+        array = arrow.column(name).combine_chunks()
+        if isinstance(array, pa.ChunkedArray):  # pyarrow gives a chunked array back for an empty column
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+        if pa.types.is_dictionary(array.type):
+            if array.type.ordered:
+                orders[name] = tuple(str(level) for level in array.dictionary.to_pylist())
+            array = array.cast(array.type.value_type)
+        if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
+            raise DataError(
+                f"Column '{name}' holds {array.type}, which shoal cannot protect. Turn it into text or numbers, or leave it out."
+            )
+        if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
+            array = array.cast(pa.string())
+        if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
+            array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
+        if pa.types.is_floating(array.type):
+            # -0.0 and 0.0 are one value
+            array = pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type))
+        columns.append(array)
+    return Table(pa.table(columns, names=arrow.column_names), native, orders=orders)
+
+
+def _refuse_duplicates(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise DataError(
+            f"The column name '{twice[0]}' appears {list(names).count(twice[0])} times. Rename the columns so that each is different."
+        )
+
+
+def _integer_of(type_: pa.DataType) -> tuple[pa.DataType, pa.DataType]:
+    """The integer a date is stored as, and the one it is computed with."""
+    return (pa.int32() if pa.types.is_date32(type_) else pa.int64()), pa.int64()
+
+
+def _sorted_codes(array: pa.Array) -> IntArray:
+    if pa.types.is_null(array.type):
+        return np.zeros(len(array), np.int64)
+    encoded = array.dictionary_encode()
+    rank = np.empty(len(encoded.dictionary) + 1, np.int64)
+    rank[np.asarray(pc.sort_indices(encoded.dictionary))] = np.arange(len(encoded.dictionary))
+    rank[-1] = len(encoded.dictionary)  # missing
+    return np.asarray(rank[np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))])

@@ -1,0 +1,232 @@
+"""Whatever the table: fast equals naive, every group keeps k, refinement never loses, and one column is grouped as well as can be."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from shoal.kernels import mdav
+from shoal.kernels.blocks import block_of_rows, mdav_large_groups
+from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_naive
+from shoal.kernels.refine import swap_refinement
+from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
+from shoal.kernels.v_mdav import v_mdav_groups
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+unhurried = settings(deadline=None, max_examples=60, derandomize=True)  # the first example pays for compiling
+
+
+def sse(points: FloatArray, groups: IntArray) -> float:
+    return float(sum(((points[groups == g] - points[groups == g].mean(axis=0)) ** 2).sum() for g in np.unique(groups)))
+
+
+def table(kind: str, n: int, d: int, seed: int) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    if kind == "random":
+        return rng.normal(size=(n, d))
+    if kind == "tied":
+        return rng.integers(0, 3, (n, d)) * 0.1
+    if kind == "duplicated":
+        return rng.normal(size=(n // 4 + 1, d))[rng.integers(0, n // 4 + 1, n)]
+    if kind == "lattice":
+        return np.stack(np.unravel_index(rng.permutation(n), (n,) if d == 1 else (-(-n // 7), 7)), axis=1).astype(float)
+    return 1e9 + 1e6 * np.exp(3 * rng.normal(size=(n, d)))  # skewed, and far from zero
+
+
+KINDS = ["random", "tied", "duplicated", "lattice", "skewed"]
+tables = st.builds(table, st.sampled_from(KINDS), st.integers(1, 300), st.integers(1, 5), st.integers(0, 2**31))
+smallest = st.integers(1, 9)
+
+
+def check_sizes(groups: IntArray, n: int, k: int) -> None:
+    sizes = np.bincount(groups)
+    assert len(groups) == n
+    assert sizes.min() >= min(k, n)
+    assert sizes.max() <= max(2 * k - 1, 1)
+
+
+@unhurried
+@given(tables, smallest)
+def test_mdav_by_tree_is_mdav_by_scan(points: FloatArray, k: int) -> None:
+    before = points.copy()
+    fast = mdav._mdav(points, k, 0, None)  # the tree from the first row to the last
+    assert np.array_equal(fast, mdav_groups_naive(points, k))
+    assert np.array_equal(points, before)
+    check_sizes(fast, len(points), k)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mdav_is_naive_mdav_on_larger_tables(kind: str) -> None:
+    points = table(kind, 5000, 4, 1)
+    for k in (2, 3, 10):
+        assert np.array_equal(mdav_groups(points, k), mdav_groups_naive(points, k))
+
+
+def textbook_mdav(points: FloatArray, k: int) -> IntArray:
+    """Algorithm 1 of the thesis, word for word, on whole numbers, where no rounding can hide a mistake."""
+    live = list(range(len(points)))
+    groups = np.full(len(points), -1)
+
+    def distance(i: int, to: FloatArray) -> float:
+        return float(((points[i] - to) ** 2).sum())
+
+    def form(to: FloatArray) -> FloatArray:
+        lead = max(live, key=lambda i: (distance(i, to), -i))
+        others = sorted((i for i in live if i != lead), key=lambda i: (distance(i, points[lead]), i))
+        for i in [lead, *others[: k - 1]]:
+            groups[i] = made
+            live.remove(i)
+        return points[lead]
+
+    made = 0
+    while len(live) >= 3 * k:
+        lead = form(points[live].sum(axis=0) / len(live))
+        made += 1
+        form(lead)
+        made += 1
+    if len(live) >= 2 * k:
+        form(points[live].sum(axis=0) / len(live))
+        made += 1
+    groups[live] = made
+    return groups
+
+
+@unhurried
+@given(st.integers(1, 40), st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**31))
+def test_mdav_is_the_textbook_on_whole_numbers(n: int, d: int, k: int, seed: int) -> None:
+    points = np.random.default_rng(seed).integers(0, 8, (n, d)).astype(float)
+    assert np.array_equal(mdav_groups_naive(points, k), textbook_mdav(points, k))
+    assert np.array_equal(mdav_groups_mixed(points, np.zeros((n, 1), np.int64), k), textbook_mdav(points, k))
+
+
+@unhurried
+@given(st.integers(1, 60), st.integers(0, 2), st.integers(1, 3), smallest, st.integers(0, 2**31))
+def test_mixed_groups_keep_k(n: int, d: int, e: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    numeric, nominal = rng.normal(size=(n, d)), rng.integers(-2, 3, (n, e))
+    before = numeric.copy(), nominal.copy()
+    groups = mdav_groups_mixed(numeric, nominal, k)
+    check_sizes(groups, n, k)
+    assert np.array_equal(numeric, before[0])
+    assert np.array_equal(nominal, before[1])
+    assert np.array_equal(groups, mdav_groups_mixed(numeric, nominal * 10, k))  # only the order of codes counts
+
+
+def textbook_v_mdav(points: FloatArray, k: int, gamma: float) -> IntArray:
+    n = len(points)
+    apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    outside = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
+    live = list(range(n))
+    groups = np.full(n, -1)
+    made = 0
+    while len(live) >= k:
+        lead = max(live, key=lambda i: (outside[i], -i))
+        group = [lead, *sorted((i for i in live if i != lead), key=lambda i: (apart[lead, i], i))[: k - 1]]
+        live = [i for i in live if i not in group]
+        while live and len(group) < 2 * k - 1:
+            d_in, joins = min((apart[g, i], i) for g in group for i in live)
+            d_out = min((apart[joins, i] for i in live if i != joins), default=np.inf)
+            if not d_in < gamma * d_out:
+                break
+            group.append(joins)
+            live.remove(joins)
+        groups[group] = made
+        made += 1
+    averages = [points[groups == g].mean(axis=0) for g in range(made)]
+    for i in live:
+        groups[i] = np.argmin([((points[i] - average) ** 2).sum() for average in averages])
+    return groups
+
+
+@unhurried
+@given(st.integers(12, 60), st.integers(1, 3), st.integers(2, 6), st.sampled_from([0.0, 0.2, 1.1]), st.integers(0, 2**31))
+def test_v_mdav_is_the_textbook(n: int, d: int, k: int, gamma: float, seed: int) -> None:
+    points = np.random.default_rng(seed).normal(size=(n, d))
+    before = points.copy()
+    groups = v_mdav_groups(points, k, gamma)
+    assert np.array_equal(groups, textbook_v_mdav(points, k, gamma))
+    assert np.array_equal(points, before)
+
+
+@unhurried
+@given(tables, smallest, st.sampled_from([0.0, 0.2, 1.1]))
+def test_v_mdav_keeps_k(points: FloatArray, k: int, gamma: float) -> None:
+    assert np.bincount(v_mdav_groups(points, k, gamma)).min() >= min(k, len(points))
+
+
+@unhurried
+@given(tables, smallest, st.sampled_from(["mdav", "random", "one"]), st.sampled_from([2, 3]), st.integers(0, 2**31))
+def test_refinement_never_loses(points: FloatArray, k: int, start: str, reach: int, seed: int) -> None:
+    n = len(points)
+    shuffled = np.random.default_rng(seed).permutation(n)
+    starts = {"mdav": mdav_groups(points, k), "random": np.minimum(shuffled // k, max(n // k - 1, 0)), "one": np.zeros(n, np.int64)}
+    groups = starts[start] * 3 - 1  # any numbers will do
+    before = points.copy(), groups.copy()
+    refined = swap_refinement(points, groups, k, reach=reach)
+    assert np.array_equal(points, before[0])
+    assert np.array_equal(groups, before[1])
+    check_sizes(refined, n, k)
+    assert set(refined) == set(range(refined.max() + 1))
+    assert sse(points, refined) <= sse(points, groups) * (1 + 1e-9) + 1e-9
+    assert np.array_equal(refined, swap_refinement(points, groups, k, reach=reach))
+
+
+def test_refinement_refuses_groups_that_are_too_small() -> None:
+    with pytest.raises(ValueError, match="at least k = 3"):
+        swap_refinement(np.zeros((6, 1)), np.array([0, 0, 1, 1, 1, 1]), 3)
+
+
+@unhurried
+@given(tables, smallest, st.integers(1, 80))
+def test_large_groups_keep_k(points: FloatArray, k: int, block_rows: int) -> None:
+    before = points.copy()
+    check_sizes(mdav_large_groups(points, k, block_rows), len(points), k)
+    assert np.array_equal(points, before)
+    sizes = np.bincount(block_of_rows(points, block_rows))
+    assert sizes.max() <= block_rows
+    assert len(sizes) == 1 or sizes.min() >= (block_rows + 1) // 2
+
+
+def test_a_block_is_grouped_as_a_table_of_its_own() -> None:
+    points = table("random", 2000, 3, 5)
+    unrefined = mdav_large_groups(points, 3, 300, most_passes=0)
+    blocks = block_of_rows(points, 300)
+    for block in range(blocks.max() + 1):
+        inside = blocks == block
+        alone = mdav_groups(points[inside], 3)
+        assert np.array_equal(unrefined[inside] - unrefined[inside].min(), alone)
+
+
+def test_large_groups_are_about_as_good_as_mdav() -> None:
+    points = table("random", 6000, 4, 3)
+    for k in (3, 10):
+        assert sse(points, mdav_large_groups(points, k)) < 1.05 * sse(points, mdav_groups(points, k))
+
+
+@unhurried
+@given(st.lists(st.one_of(st.integers(-5, 5).map(float), st.floats(-1e3, 1e3)), min_size=1, max_size=16), st.integers(1, 4))
+def test_one_column_is_grouped_as_well_as_can_be(values: list[float], k: int) -> None:
+    column = np.array(values)
+    ordered = np.sort(column)
+    n = len(column)
+
+    @cache
+    def best(stop: int) -> float:
+        if stop == 0:
+            return 0.0
+        runs = (best(begin) + float(((ordered[begin:stop] - ordered[begin:stop].mean()) ** 2).sum()) for begin in range(stop - k + 1))
+        return min(runs, default=np.inf)
+
+    groups = optimal_univariate_groups(column, k)
+    fixed = fixed_univariate_groups(column, k)
+    check_sizes(groups, n, k)
+    check_sizes(fixed, n, k)
+    assert (np.diff(groups[np.argsort(column, kind="stable")]) >= 0).all()
+    assert sse(column[:, None], fixed) >= sse(column[:, None], groups) - 1e-6
+    if n >= k:
+        assert sse(column[:, None], groups) == pytest.approx(best(n), rel=1e-9, abs=1e-6)
