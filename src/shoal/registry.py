@@ -13,7 +13,7 @@ Kind = Literal["method", "measure", "attack"]
 
 @cache
 def known(kind: Kind) -> Mapping[str, type[Any]]:
-    """Name -> class: shoal's own first, then plug-ins, which may not take a name that exists."""
+    """Name -> class: shoal's own in their order, then plug-ins, which may not take a name that exists."""
     own = getattr(import_module(f"shoal.{kind}s"), f"{kind.upper()}S")
     found: dict[str, type[Any]] = {cls.name: cls for cls in own}
     for point in entry_points(group=f"shoal.{kind}s"):
@@ -21,14 +21,14 @@ def known(kind: Kind) -> Mapping[str, type[Any]]:
         if cls.name in found:
             raise UnknownNameError(f"The plug-in {point.value} wants the {kind} name '{cls.name}', which is taken. Rename it.")
         found[cls.name] = cls
-    return dict(sorted(found.items()))
+    return found
 
 
 def find(kind: Kind, name: str) -> type[Any]:
     """The class registered under a name."""
     names = known(kind)
     if name not in names:
-        raise UnknownNameError(f"There is no {kind} named '{name}'.{did_you_mean(name, names)} Known: {', '.join(names)}.")
+        raise UnknownNameError(f"There is no {kind} named '{name}'.{did_you_mean(name, names)} Known: {', '.join(sorted(names))}.")
     return names[name]
 
 

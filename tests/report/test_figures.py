@@ -8,24 +8,8 @@ from typing import Any
 
 import pytest
 
-from shoal.report.figures import (
-    DARK,
-    STYLE,
-    BeforeAfter,
-    Rate,
-    RiskUtility,
-    before_after,
-    class_sizes,
-    decimal,
-    frontier,
-    linkage_rates,
-    loss_bars,
-    number,
-    percent,
-    percent_range,
-    ru_map,
-    standalone,
-)
+from shoal.report.drawing import DARK, STYLE, decimal, number, percent, percent_range, standalone
+from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
 from shoal.report.html import ComparisonRow, RecordRisk, comparison_report, internal_report, public_report
 
 SCRIPT = "<script>alert('x')</script>"

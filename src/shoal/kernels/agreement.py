@@ -1,7 +1,7 @@
 """Probabilistic record linkage (Fellegi and Sunter): pairs of records seen only through the columns they agree on.
 
-Column j of a pair agrees when the two values differ by at most `tolerance[j]`; a nominal column holds codes and has tolerance 0. The agreement
-pattern of a pair is a number whose bit j says whether column j agrees. Matching and other pairs are told apart by a mixture of two
+Column j of a pair agrees when the two values differ by at most `tolerance[j]`; a nominal column holds codes and has tolerance 0. The
+agreement pattern of a pair is a number: bit j says whether column j agrees. Matching and other pairs are told apart by a mixture of two
 distributions over patterns with independent columns, fitted to pattern counts by expectation-maximization; the weight of a pair is
 the sum over columns of an agreement or a disagreement weight, and a record is linked to the protected record of largest weight.
 
@@ -99,10 +99,10 @@ def expectation_maximization(
 ) -> Mixture:
     """Fit the mixture from a starting share of matches (for two files of n rows about the same people, 1 / n).
 
-    By default matches start at agreement .9 and the others at the share of all pairs that agree: nearly all pairs are no match. Stops when no
-    probability moves by more than `tolerance`. `hold_share` keeps the share where it is known. The class that agrees more is the matches.
+    By default matches start at agreement .9 and the others at the share of all pairs that agree: nearly all pairs are no match. Stops when
+    no probability moves by more than `tolerance`. `hold_share` keeps the share where it is known. The class that agrees more is the matches.
     """
-    pattern, bits, count = _seen(counts, d)
+    bits, count = _seen(counts, d)
     total = count.sum()
     if total == 0:
         raise ValueError("There are no pairs to fit.")
@@ -129,7 +129,7 @@ def expectation_maximization(
 
 def log_likelihood(counts: IntArray, d: int, match_share: float, m: FloatArray, u: FloatArray) -> float:
     """Of pattern counts under a mixture; no iteration lowers it."""
-    _, bits, count = _seen(counts, d)
+    bits, count = _seen(counts, d)
     return float(count @ np.logaddexp(*_log_parts(bits, match_share, _clip(m), _clip(u))))
 
 
@@ -139,11 +139,12 @@ def weights(m: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.log2(m / u), np.log2((1 - m) / (1 - u))
 
 
-def _seen(counts: IntArray, d: int) -> tuple[IntArray, FloatArray, FloatArray]:
+def _seen(counts: IntArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """The patterns that occur, as rows of zeros and ones, and how often they do."""
     if len(counts) != 1 << d:
         raise ValueError(f"{d} columns have {1 << d} patterns, not {len(counts)}.")
     pattern = np.flatnonzero(counts)
-    return pattern, (pattern[:, None] >> np.arange(d) & 1).astype(np.float64), counts[pattern].astype(np.float64)
+    return (pattern[:, None] >> np.arange(d) & 1).astype(np.float64), counts[pattern].astype(np.float64)
 
 
 def _clip(p: FloatArray) -> FloatArray:
@@ -152,7 +153,8 @@ def _clip(p: FloatArray) -> FloatArray:
 
 def _log_parts(bits: FloatArray, share: float, m: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log probability of each pattern together with a match, and together with no match."""
-    return tuple(np.log(s) + bits @ np.log(p) + (1 - bits) @ np.log(1 - p) for s, p in ((share, m), (1 - share, u)))  # type: ignore[return-value]
+    match, other = (np.log(s) + bits @ np.log(p) + (1 - bits) @ np.log(1 - p) for s, p in ((share, m), (1 - share, u)))
+    return match, other
 
 
 # Linking by weight
@@ -312,10 +314,10 @@ def _node_bound(low, high, node, q, tolerance, gain):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _search(
+def _search(  # type: ignore[no-untyped-def]
     points, weight, first, start, stop, right, low, high, below, q, tolerance, gain, best, enough, stack, bounds
-):  # type: ignore[no-untyped-def]
-    """The largest weight of at least `best`, how many rows have it and the lowest of them; gives up above `enough`. Promising nodes first."""
+):
+    """The largest weight of at least `best`, how many rows have it and the lowest of them; stops above `enough`. Best bounds first."""
     ties, lowest = 0, np.int64(2**62)
     stack[0], bounds[0], depth = 0, np.inf, 1
     while depth:
@@ -356,9 +358,9 @@ def _search(
 
 
 @njit(cache=True, parallel=True)
-def _best_match(
+def _best_match(  # type: ignore[no-untyped-def]
     points, weight, first, start, stop, right, low, high, below, x, order, tolerance, gain, out_weight, out_ties, out_first
-):  # type: ignore[no-untyped-def]
+):
     n, d = len(order), x.shape[1]
     for block in prange((n + 63) // 64):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
@@ -371,9 +373,9 @@ def _best_match(
 
 
 @njit(cache=True, parallel=True)
-def _linked_by_weight(
+def _linked_by_weight(  # type: ignore[no-untyped-def]
     points, weight, first, start, stop, right, low, high, below, x, order, true, tolerance, gain, out_higher, out_ties
-):  # type: ignore[no-untyped-def]
+):
     n, d = len(order), x.shape[1]
     for block in prange((n + 63) // 64):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)

@@ -2,7 +2,7 @@
 
 Columns hold integer codes 0..m_j-1. A row's codes are read as the digits of one mixed-radix number, its key; rows are in one class exactly
 when their keys are equal, and classes are numbered by ascending key (the first column weighs most), so the numbering depends on the codes
-and not on the order of rows. Columns are never copied: keys are made block by block, and a block stays in cache while columns are folded in.
+and not on the order of rows. Columns are not copied: keys are made block by block, and a block stays in cache while columns fold in.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def class_sizes(codes: Codes) -> IntArray:
     for a in range(0, n, BLOCK):
         _keys(digits, a, keys[a : a + BLOCK])
     keys.sort()  # numpy sorts 64-bit integers with vector instructions, faster than any hashing of millions of classes
-    return _run_lengths(keys)[1]
+    return np.asarray(_run_lengths(keys)[1])
 
 
 def _columns(codes: Codes) -> tuple[list[NDArray[Any]], int]:

@@ -83,7 +83,8 @@ def _build(points, leaf_size, nominal):  # type: ignore[no-untyped-def]
         stack[depth + 1] = a, middle, -1
         depth += 2
         above = node
-    return order, start[:nodes].copy(), stop[:nodes].copy(), right[:nodes].copy(), parent[:nodes].copy(), low[:nodes].copy(), high[:nodes].copy()
+    links = start[:nodes].copy(), stop[:nodes].copy(), right[:nodes].copy(), parent[:nodes].copy()
+    return (order, *links, low[:nodes].copy(), high[:nodes].copy())
 
 
 @njit(cache=True, inline="always")

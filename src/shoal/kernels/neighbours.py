@@ -256,7 +256,9 @@ def _tally(points, weight, first, start, stop, right, children, numeric, q, clos
 
 
 @njit(cache=True, parallel=True)
-def _nearest(points, weight, first, start, stop, right, children, numeric, queries, order, out_distance2, out_ties, out_first):  # type: ignore[no-untyped-def]
+def _nearest(  # type: ignore[no-untyped-def]
+    points, weight, first, start, stop, right, children, numeric, queries, order, out_distance2, out_ties, out_first
+):
     n, d = len(order), queries.shape[1]
     for block in prange((n + BLOCK - 1) // BLOCK):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
@@ -288,7 +290,9 @@ def _nearest(points, weight, first, start, stop, right, children, numeric, queri
 
 
 @njit(cache=True, parallel=True)
-def _linked(points, weight, first, start, stop, right, children, numeric, queries, order, true, out_closer, out_ties):  # type: ignore[no-untyped-def]
+def _linked(  # type: ignore[no-untyped-def]
+    points, weight, first, start, stop, right, children, numeric, queries, order, true, out_closer, out_ties
+):
     n, d = len(order), queries.shape[1]
     for block in prange((n + BLOCK - 1) // BLOCK):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)

@@ -1,0 +1,113 @@
+"""Microaggregation beside the plain MDAV loop: same groups, less time; and how much swap refinement and blocks gain or lose.
+
+CPU seconds of one core; compiling is outside the clock. Every line prints its figure, its bar, and met or missed.
+Run from the repository's root: PYTHONPATH=src python -m benchmarks.microaggregation
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.blocks import mdav_large_groups
+from shoal.kernels.mdav import mdav_groups, mdav_groups_naive
+from shoal.kernels.refine import swap_refinement
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+ROWS = 100_000
+COLUMNS = 7
+
+
+def standardized(table: FloatArray) -> FloatArray:
+    return (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+
+
+def gauss(n: int) -> FloatArray:
+    """Independent normals: the hardest case for any tree."""
+    return standardized(np.random.default_rng(1).normal(size=(n, COLUMNS)))
+
+
+def mix(n: int) -> FloatArray:
+    """Correlated and skewed, as money is: the exponential of a three-factor model."""
+    rng = np.random.default_rng(2)
+    loading = rng.normal(size=(3, COLUMNS))
+    return standardized(np.exp(0.8 * standardized(rng.normal(size=(n, 3)) @ loading + 0.5 * rng.normal(size=(n, COLUMNS)))))
+
+
+def sse(points: FloatArray, groups: IntArray) -> float:
+    sizes = np.bincount(groups)
+    return float(sum(((column - (np.bincount(groups, column) / sizes)[groups]) ** 2).sum() for column in points.T))
+
+
+def timed(run: Callable[[], IntArray]) -> tuple[float, IntArray]:
+    start = time.process_time()
+    groups = run()
+    return time.process_time() - start, groups
+
+
+def line(what: str, figure: float, bar: float, met: bool, beside: str) -> int:
+    print(f"{what:42}{figure:9.3f}  bar {bar:<6g}{'met' if met else 'MISSED':8}{beside}", flush=True)
+    return 0 if met else 1
+
+
+def speed_and_loss(points: Callable[[int], FloatArray], name: str, most_loss: float) -> tuple[int, float]:
+    """Misses, and the plain loop's seconds at k = 10."""
+    table = points(ROWS)
+    missed, plain = 0, 0.0
+    for k in (3, 10):
+        plain, slow = timed(lambda k=k: mdav_groups_naive(table, k))  # type: ignore[misc]
+        quick, fast = timed(lambda k=k: mdav_groups(table, k))  # type: ignore[misc]
+        same = np.array_equal(slow, fast)
+        beside = f"{plain:.2f} s / {quick:.2f} s, identical: {'yes' if same else 'no'}"
+        missed += line(f"exact, times naive: {ROWS:,} {name} k={k}", plain / quick, 4, same and plain >= 4 * quick, beside)
+        spent, large = timed(lambda k=k: mdav_large_groups(table, k))  # type: ignore[misc]
+        ratio = sse(table, large) / sse(table, fast)
+        missed += line(f"large, SSE / exact's: {ROWS:,} {name} k={k}", ratio, most_loss, ratio <= most_loss, f"{spent:.2f} s")
+    return missed, plain
+
+
+def million(plain: float) -> int:
+    table = mix(10 * ROWS)
+    spent, groups = timed(lambda: mdav_large_groups(table, 10))
+    extrapolated = 100 * plain
+    beside = f"{extrapolated:.0f} s (extrapolated) / {spent:.1f} s, smallest group {np.bincount(groups).min()}"
+    return line(f"large, times naive: {10 * ROWS:,} mix k=10", extrapolated / spent, 20, extrapolated >= 20 * spent, beside)
+
+
+def refinement() -> int:
+    root = Path(__file__).resolve().parents[1]
+    folder = Path(os.environ.get("SHOAL_DATA") or root.parent / "shared" / "data") / "casc"
+    ratios = []
+    for name in ("census", "tarragona"):
+        if not (folder / f"{name}.csv").exists():
+            print(f"refinement: {name}.csv is not in {folder}; set SHOAL_DATA")
+            return 0
+        table = standardized(np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1))
+        for k in (3, 5, 10):
+            start = mdav_groups(table, k)
+            spent, groups = timed(lambda table=table, start=start, k=k: swap_refinement(table, start, k))  # type: ignore[misc]
+            ratios.append(sse(table, groups) / sse(table, start))
+            print(f"{f'refined, SSE / MDAV: {name} k={k}':42}{ratios[-1]:9.3f}{'':18}{spent:.3f} s", flush=True)
+    mean = float(np.exp(np.mean(np.log(ratios))))
+    return line("refined, SSE / MDAV: geometric mean", mean, 0.93, mean <= 0.93, "")
+
+
+def main() -> int:
+    small = gauss(3000)  # compile outside the clock
+    mdav_groups_naive(small, 3)
+    swap_refinement(small, mdav_groups(small, 3), 3)
+    mdav_large_groups(small, 3)
+    missed = refinement()
+    of_mix, plain = speed_and_loss(mix, "mix", 1.0)
+    of_gauss, _ = speed_and_loss(gauss, "gauss", 1.05)
+    missed += of_mix + of_gauss + million(plain)
+    print("all met" if missed == 0 else f"{missed} missed")
+    return missed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
