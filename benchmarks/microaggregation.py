@@ -23,7 +23,8 @@ COLUMNS = 7
 
 
 def standardized(table: FloatArray) -> FloatArray:
-    return (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+    result: FloatArray = (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+    return result
 
 
 def gauss(n: int) -> FloatArray:

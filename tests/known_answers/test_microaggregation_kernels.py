@@ -16,7 +16,8 @@ IntArray = NDArray[np.int64]
 
 
 def standardized(table: FloatArray) -> FloatArray:
-    return (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+    result: FloatArray = (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+    return result
 
 
 def sse(points: FloatArray, groups: IntArray) -> float:

@@ -37,14 +37,13 @@ class IntervalDisclosure(Params):
         inside = np.zeros(len(pair.rows))
         chance, cells = 0.0, 0
         per_column = {}
-        names = [c for c in pair.columns if release.table.kind(c) in ("number", "date", "empty") or c in knowledge.roles.ordinal]
         for j in range(pair.known.shape[1]):
             x, y = pair.known[there, j], pair.released[:, j]
             share, blind = _inside(x, y, pair.true_row[there], self.widest, rng)
             inside[there] += share
             chance += blind
             cells += 1
-            per_column[names[j] if j < len(names) else str(j)] = float(share.mean()) if len(share) else 0.0
+            per_column[pair.columns[j]] = float(share.mean()) if len(share) else 0.0
             progress("interval disclosure", j + 1, pair.known.shape[1])
         inside /= cells
         hit = float(inside.sum())
@@ -59,7 +58,7 @@ class IntervalDisclosure(Params):
             chance=chance / cells,
             interval=wilson(hit, len(inside)),
             note="Hits are shares of a record's values, averaged over widths.",
-            details={"columns": list(pair.columns), "per_column": per_column},
+            details={"columns": list(pair.columns[: pair.known.shape[1]]), "per_column": per_column},
             per_record=per_record,
         )
 

@@ -113,12 +113,11 @@ def _sides(pair: Files, tolerance: float) -> _Sides:
         distinct.append(len(np.unique(pair.released_nominal[:, j])))
     kept = sorted(np.argsort([-d for d in distinct], kind="stable")[:MOST_COLUMNS].tolist())
     note = f"Linked on the {MOST_COLUMNS} columns with most values of {len(distinct)}." if len(kept) < len(distinct) else ""
-    names = [f"{i + 1}" for i in range(len(distinct))]
     return _Sides(
         np.column_stack([known[j] for j in kept]),
         np.column_stack([released[j] for j in kept]),
         np.array([tolerances[j] for j in kept]),
-        tuple(names[j] for j in kept),
+        tuple(pair.columns[j] for j in kept),
         note,
     )
 

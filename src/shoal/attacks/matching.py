@@ -24,7 +24,7 @@ IntArray = NDArray[np.int64]
 class Files(NamedTuple):
     """The intruder's records and the released ones, in the columns both have. Row `true_row[i]` was made from record i; -1: not released."""
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # numeric and ordinal ones first, then nominal ones, as in the arrays
     known: FloatArray  # numeric and ordinal columns, NaN where missing
     released: FloatArray
     known_nominal: IntArray  # codes shared by both files
@@ -51,12 +51,12 @@ def files(original: Table, release: Release, knowledge: Knowledge, rng: Generato
     rows = knowledge.known_rows(len(original), rng)
     place = np.full(len(original), -1)
     place[release.source_row] = np.arange(len(release))
+    scales = {column: _scale(original, release.table, knowledge, column) for column in columns}
+    columns = (*(c for c in columns if scales[c] != "nominal"), *(c for c in columns if scales[c] == "nominal"))
     numeric = [pair for column in columns if (pair := _numeric(original, release.table, knowledge, column)) is not None]
-    nominal = [
-        _nominal(original, release.table, column) for column in columns if _scale(original, release.table, knowledge, column) == "nominal"
-    ]
+    nominal = [_nominal(original, release.table, column) for column in columns if scales[column] == "nominal"]
     return Files(
-        tuple(columns),
+        columns,
         _stack([before[rows] for before, _ in numeric], len(rows), np.float64),
         _stack([after for _, after in numeric], len(release), np.float64),
         _stack([before[rows] for before, _ in nominal], len(rows), np.int64),

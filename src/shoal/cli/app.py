@@ -10,7 +10,6 @@ import typer
 app = typer.Typer(
     name="shoal",
     help="Release sensitive tables safely: protect, attack, measure, and let them out with the evidence beside them.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -224,7 +223,8 @@ def list_(
 def example(
     out: Annotated[Path, typer.Argument(help="The CSV or Parquet file to write.")],
     rows: Annotated[int, typer.Option("--rows", min=1, help="How many patients.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 7,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other patients.")] = 7,
+    json: Json = False,
 ) -> None:
     """Write a table of invented patients to try things on."""
     from shoal.cli import show
@@ -235,6 +235,8 @@ def example(
     if out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")
     write_table(invented_patients(rows, seed), out)
+    if json:
+        show.data({"file": str(out), "rows": rows})
     show.say(f"{rows:,} invented patients are in {out}.")
 
 

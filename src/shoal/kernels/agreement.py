@@ -100,7 +100,7 @@ def expectation_maximization(
     """Fit the mixture from a starting share of matches (for two files of n rows about the same people, 1 / n).
 
     By default matches start at agreement .9 and the others at the share of all pairs that agree: nearly all pairs are no match. Stops when
-    no probability moves by more than `tolerance`. `hold_share` keeps the share where it is known. The class that agrees more is the matches.
+    no probability moves by more than `tolerance`. `hold_share` keeps a known share. The class that agrees more is the matches.
     """
     bits, count = _seen(counts, d)
     total = count.sum()

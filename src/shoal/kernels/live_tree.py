@@ -75,9 +75,9 @@ def _distance(points, i, query):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
-    """The live row farthest from the query. Below a node no row is farther than the smaller of two bounds.
+    """The live row farthest from the query, and how many rows and boxes were looked at.
 
-    One is the box's far corner, which holds in floating point too, since rounding keeps order. It alone is loose: in seven columns most
+    Below a node no row is farther than the smaller of two bounds. One is the box's far corner, which holds in floating point too, since rounding keeps order. It alone is loose: in seven columns most
     corners are far from any row. The other writes |x - q|² as |x - c|² + |v|² - 2 v·(x - c), c the centre and v = q - c, and takes the
     node's radius for the first term and the box for the last. The loops stand here in full because calls in them halve the speed.
     """
@@ -89,7 +89,7 @@ def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
         offset += away[j] * away[j]
         size += abs(away[j]) * max(centre[j] - low[0, j], high[0, j] - centre[j])
     offset += 1e-15 * (d + 8) * (radius[0] + offset + size)  # more than the second bound's rounding can take away
-    best, best_distance = -1, -1.0
+    best, best_distance, looked = -1, -1.0, 0
     stack[0] = 0
     bounds[0] = np.inf
     depth = 1
@@ -101,6 +101,7 @@ def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
         right = tree.right[node]
         if right < 0:
             start = tree.start[node]
+            looked += live[node]
             for i in range(start, start + live[node]):
                 distance = 0.0
                 for j in range(d):
@@ -110,6 +111,7 @@ def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
                     best, best_distance = tree.order[i], distance
             continue
         pushed = 0
+        looked += 2
         for side in range(2):
             child = right if side else node + 1
             if live[child] == 0:
@@ -137,7 +139,7 @@ def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
             stack[depth], stack[depth + 1] = stack[depth + 1], stack[depth]
             bounds[depth], bounds[depth + 1] = bounds[depth + 1], bounds[depth]
         depth += pushed
-    return best
+    return best, looked
 
 
 @njit(cache=True, inline="always")
@@ -153,10 +155,10 @@ def _smallest_distance(tree, node, query):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # type: ignore[no-untyped-def]
-    """The `count` live rows nearest to the query, from near to far. It starts in the query's own leaf and climbs."""
+    """The `count` live rows nearest to the query, from near to far; returns how many rows and boxes it looked at. It starts in the query's own leaf and climbs."""
     if count == 0:
-        return
-    filled = 0
+        return 0
+    filled, looked = 0, 0
     worst = np.inf
     node = leaf
     stack[0] = leaf
@@ -170,6 +172,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # ty
             below = stack[depth]
             right = tree.right[below]
             if right >= 0:
+                looked += 2
                 close, far = below + 1, right
                 close_bound = _smallest_distance(tree, close, query) if tree.live[close] > 0 else np.inf
                 far_bound = _smallest_distance(tree, far, query) if tree.live[far] > 0 else np.inf
@@ -185,6 +188,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # ty
                     depth += 1
                 continue
             start = tree.start[below]
+            looked += tree.live[below]
             for i in range(start, start + tree.live[below]):
                 distance = _distance(tree.points, i, query)
                 if distance > worst:
@@ -206,7 +210,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # ty
                 if filled == count:
                     worst = near_distance[count - 1]
         if node == 0:
-            return
+            return looked
         above = tree.parent[node]
         sibling = tree.right[above] if node == above + 1 else above + 1
         node = above

@@ -26,6 +26,7 @@ Progress = Callable[[int, int], object]
 
 SMALL = 1500  # up to this many live rows the plain loop is the faster one
 LEAF_SIZE = 16
+PAYS = 0.8  # of the live rows, looked at for each group, up to which a tree beats the loop's two scans; 20 independent columns exceed it
 CALLS = 32  # a compiled loop cannot call back: it returns when one row in this many has left, to report and to measure radii anew
 
 
@@ -40,8 +41,7 @@ def mdav_groups_naive(points: FloatArray, k: int, progress: Progress | None = No
 
 
 def _mdav(points: FloatArray, k: int, small: int, progress: Progress | None) -> IntArray:
-    rows = np.ascontiguousarray(points, dtype=np.float64)
-    _check(rows, k)
+    rows = checked_points(points, k)
     n = live = len(rows)
     groups = np.full(n, -1, np.int64)
     made = 0
@@ -49,15 +49,23 @@ def _mdav(points: FloatArray, k: int, small: int, progress: Progress | None) -> 
         ids = np.flatnonzero(groups < 0)
         packed = rows[ids]
         total = _total(packed)
-        if live > small:
+        counted = live
+        by_tree = live > small
+        most = 8  # a trial, in case the tree does not pay
+        if by_tree:
             tree = plant(packed, LEAF_SIZE)
-        while live >= 3 * k and 2 * live > len(ids):
-            most = max(8, live // (2 * k * CALLS))
-            if len(ids) > small:
+        while live >= 3 * k and 2 * live > counted:
+            if by_tree:
                 recentre(tree, total / live)
-                made, live = _pairs_by_tree(tree, ids, groups, total, live, k, made, most)
+                before = made, live
+                made, live, looked = _pairs_by_tree(tree, ids, groups, total, live, k, made, most)
+                if looked > PAYS * before[1] * (made - before[0]):
+                    by_tree = False
+                    ids = np.flatnonzero(groups < 0)
+                    packed = rows[ids]
             else:
-                made, live = _pairs_by_scan(packed, ids, groups, total, live, k, made, most)
+                made, live = _pairs_by_scan(packed, ids, groups, total, live, counted, k, made, most)
+            most = max(8, live // (2 * k * CALLS))
             if progress is not None:
                 progress(n - live, n)
     ids = np.flatnonzero(groups < 0)
@@ -65,6 +73,15 @@ def _mdav(points: FloatArray, k: int, small: int, progress: Progress | None) -> 
     if progress is not None:
         progress(n, n)
     return groups
+
+
+def checked_points(points: FloatArray, k: int) -> FloatArray:
+    """The points as compiled kernels want them, or an error that says what is wrong."""
+    rows = np.ascontiguousarray(points, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise ValueError("Distances need a matrix with one column at least.")
+    _check(rows, k)
+    return rows
 
 
 def _check(rows: FloatArray, k: int) -> None:
@@ -87,10 +104,9 @@ def _total(rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _pairs_by_scan(rows, ids, groups, total, live, k, made, most):  # type: ignore[no-untyped-def]
+def _pairs_by_scan(rows, ids, groups, total, live, counted, k, made, most):  # type: ignore[no-untyped-def]
     d = rows.shape[1]
     query = np.empty(d)
-    counted = rows.shape[0]
     for _ in range(most):
         if live < 3 * k or 2 * live <= counted:
             break
@@ -192,19 +208,21 @@ def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):  # type: igno
     near_distance = np.empty(k)
     stack = np.empty(256, np.int64)
     bounds = np.empty(256)
+    looked = 0
     for _ in range(most):
         if live < 3 * k or 2 * live <= counted:
             break
         for j in range(d):
             query[j] = total[j] / live
         for _side in range(2):
-            first = farthest(tree, query, away, stack, bounds)
+            first, work = farthest(tree, query, away, stack, bounds)
+            looked += work
             for j in range(d):
                 query[j] = tree.points[tree.place[first], j]
                 total[j] -= query[j]
             leave(tree, first)
             groups[ids[first]] = made
-            nearest(tree, query, tree.leaf[first], k - 1, near, near_distance, stack, bounds)
+            looked += nearest(tree, query, tree.leaf[first], k - 1, near, near_distance, stack, bounds)
             for a in range(k - 1):
                 for j in range(d):
                     total[j] -= tree.points[tree.place[near[a]], j]
@@ -212,7 +230,7 @@ def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):  # type: igno
                 groups[ids[near[a]]] = made
             live -= k
             made += 1
-    return made, live
+    return made, live, looked
 
 
 # Tables with nominal columns (MDAV-generic). Two rows differ by their squared numeric difference plus the number of nominal columns in
@@ -221,15 +239,14 @@ def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):  # type: igno
 
 def mdav_groups_mixed(numeric: FloatArray, nominal: IntArray, k: int, progress: Progress | None = None) -> IntArray:
     """MDAV-generic by the plain loop: `nominal` holds a code per row and column, any integers; scale the numeric columns to weigh them."""
-    rows = np.ascontiguousarray(numeric, dtype=np.float64)
-    _check(rows, k)
+    _check(np.asarray(numeric), k)
+    rows = np.array(numeric, dtype=np.float64, order="C")  # a copy: rows change places below
     codes = np.empty((len(rows), np.asarray(nominal).shape[1]), np.int64)
     for j in range(codes.shape[1]):
         codes[:, j] = np.unique(nominal[:, j], return_inverse=True)[1]  # dense, and in the order of the given codes
     n = live = len(rows)
     groups = np.full(n, -1, np.int64)
     ids = np.arange(n)
-    rows = rows.copy()
     total = _total(rows)
     counts = np.zeros((codes.shape[1], int(codes.max(initial=0)) + 1), np.int64)
     for j in range(codes.shape[1]):

@@ -16,18 +16,18 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.live_tree import nearest, plant
-from shoal.kernels.mdav import mdav_groups
+from shoal.kernels.mdav import checked_points, mdav_groups
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def swap_refinement(points: FloatArray, groups: IntArray, k: int, most_passes: int = 5, neighbours: int = 12, reach: int = 3) -> IntArray:
+def swap_refinement(points: FloatArray, groups: IntArray, k: int, most_passes: int = 5, neighbours: int = 10, reach: int = 3) -> IntArray:
     """New groups of k to 2k - 1 rows with an SSE no larger than that of `groups`; groups of 2k rows or more are split by MDAV first.
 
     `reach` is the number of groups a step may involve: 2 leaves out rounds, whose time grows with k³. Above k = 64 they always are.
     """
-    rows = np.ascontiguousarray(points, dtype=np.float64)
+    rows = checked_points(points, k)
     dense, sizes = _dense(np.asarray(groups, dtype=np.int64))
     if len(rows) < 2 * k:
         return dense

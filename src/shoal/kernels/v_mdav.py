@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.live_tree import leave, nearest, plant
+from shoal.kernels.mdav import checked_points
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -19,11 +20,7 @@ IntArray = NDArray[np.int64]
 
 def v_mdav_groups(points: FloatArray, k: int, gamma: float) -> IntArray:
     """The group of each row, numbered in order of creation. With gamma 0 every group formed has k rows; published values are 0.2 to 1.1."""
-    rows = np.ascontiguousarray(points, dtype=np.float64)
-    if k < 1:
-        raise ValueError(f"k must be 1 or more, got {k}.")
-    if not np.isfinite(rows).all():
-        raise ValueError("Distances need finite numbers, and some values are missing or infinite. Fill them in first.")
+    rows = checked_points(points, k)
     groups = np.full(len(rows), -1, np.int64)
     if len(rows) < 2 * k:
         return np.zeros(len(rows), np.int64)

@@ -82,6 +82,7 @@ class Mdav(Multivariate):
 class MdavLarge(Multivariate):
     """MDAV inside blocks of neighbouring records, then swaps across blocks: for tables where exact MDAV takes too long.
 
+    MDAV is that of Domingo-Ferrer & Mateo-Sanz 2002; blocks and swaps are shoal's own.
     It differs from `mdav` in its groups, not in its promise: records are first cut at medians of the widest column into blocks, so a
     group near a cut is found only by the swaps that follow. On correlated data its sum of squares is below exact MDAV's, on independent
     columns a few per cent above.

@@ -1,0 +1,183 @@
+"""Fill the generated parts of the pages.
+
+python docs/generate.py                  the parameter tables, from the classes themselves
+python docs/generate.py --check          changes nothing; fails when a parameter table is out of date
+python docs/generate.py --census FILE    also the measured figures, which need the Census file (1,080 records, 13 columns)
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+import shoal
+from shoal.example import EDUCATION
+from shoal.registry import Kind, known
+
+DOCS = Path(__file__).resolve().parent
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SEED = 1
+
+# What each method is measured with. The first row of a page's table is the one its prose speaks of.
+METHOD_RUNS: dict[str, Sequence[dict[str, Any]]] = {
+    "mdav": [{"k": 5}, {"k": 3}, {"k": 10}, {"k": 5, "refine": "swap"}],
+    "mdav-large": [{"k": 5}, {"k": 3}, {"k": 10}],
+    "v-mdav": [{"k": 5}, {"k": 5, "gamma": 1.1}],
+    "individual-ranking": [{"k": 5}, {"k": 5, "grouping": "optimal"}, {"k": 50}],
+    "z-projection": [{"k": 5}, {"k": 5, "grouping": "optimal"}],
+    "pca-projection": [{"k": 5}, {"k": 5, "grouping": "optimal"}],
+    "rank-swapping": [{"p": 10}, {"p": 5}, {"p": 20}],
+    "noise": [{"p": 0.1}, {"p": 0.5}, {"p": 0.1, "correlation": "data"}, {"p": 0.5, "correlation": "data"}],
+}
+CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
+PATIENT_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("mdav", {"k": 25}))
+PATIENT_ROLES = shoal.Roles(
+    quasi=("age", "sex", "zip", "education", "income", "visits"),
+    confidential=("diagnosis",),
+    identifier=("name",),
+    ordinal={"education": EDUCATION},
+)
+
+
+def page_of(kind: Kind, name: str) -> Path:
+    """Where the page of a registered name is."""
+    return DOCS / f"{kind}s" / f"{name}.md"
+
+
+def parameter_table(cls: type[Any]) -> str:
+    """The class's own account of its parameters, as Markdown."""
+    rows = cls.reference()
+    if not rows:
+        return "It has no parameters."
+    cells = [(f"`{name}`", of, f"`{default}`" if default else "none", text) for name, of, default, text in rows]
+    return _table(("parameter", "kind", "default", "what it is"), cells)
+
+
+def filled(text: str, marker: str, content: str) -> str:
+    """A page with what stands between <!-- marker --> and <!-- /marker --> replaced."""
+    begin, end = f"<!-- {marker} -->", f"<!-- /{marker} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise SystemExit(f"A page needs {begin} and {end}, each once.")
+    return re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n\n{content}\n\n{end}", text, flags=re.DOTALL)
+
+
+def out_of_date() -> list[Path]:
+    """Pages whose parameter table is not what the class says, or that are missing."""
+    found = []
+    for kind, name, cls in _registered():
+        page = page_of(kind, name)
+        if not page.exists() or filled(text := page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)) != text:
+            found.append(page)
+    return found
+
+
+def fill_parameters() -> None:
+    """Write every parameter table."""
+    for kind, name, cls in _registered():
+        page = page_of(kind, name)
+        page.write_text(filled(page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)), encoding="utf-8")
+
+
+def fill_measured(census_file: Path) -> None:
+    """Write every table of measured figures. Everything runs with seed 1, and the intruder knows every record and quasi-identifier."""
+    census = shoal.read_table(census_file)
+    census_roles = shoal.Roles(quasi=census.columns)
+    for name, runs in METHOD_RUNS.items():
+        rows = [_method_row(census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run), run) for run in runs]
+        heads = ("parameters", "smallest class", "unique", "IL1s", "SSE / SST", "distance linkage", "probabilistic linkage", "interval disclosure")
+        _fill("method", name, _table(heads, rows))
+    releases = [
+        (f"Census, {_said(name, run)}", census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run))
+        for name, run in CENSUS_RELEASES
+    ]
+    patients = shoal.invented_patients(1000)
+    roles = PATIENT_ROLES.check(patients)
+    as_it_is = shoal.Release.given(patients.without(roles.identifier), np.arange(len(patients)), roles)
+    releases.append(("patients, names removed, else as they are", patients, as_it_is))
+    releases += [
+        (f"patients, {_said(name, run)}", patients, shoal.protect(patients, name, roles=PATIENT_ROLES, seed=SEED, **run))
+        for name, run in PATIENT_RELEASES
+    ]
+    scores = [(label, shoal.measure(table, release)) for label, table, release in releases]
+    for name in known("measure"):
+        _fill("measure", name, _table(("release", "value"), [(label, _number(by_name[name].value)) for label, by_name in scores]))
+    results = [(label, shoal.attack(table, release, seed=SEED)) for label, table, release in releases]
+    for name in known("attack"):
+        rows = [
+            (label, f"{one.rate:.1%}", f"{one.interval[0]:.1%} to {one.interval[1]:.1%}", f"{one.chance:.2%}")
+            for label, one in ((label, by_name[name]) for label, by_name in results)
+        ]
+        _fill("attack", name, _table(("release", "hits", "95 % interval", "blind guessing"), rows))
+
+
+def _method_row(census: shoal.Table, release: shoal.Release, run: dict[str, Any]) -> tuple[str, ...]:
+    scores = shoal.measure(census, release, "k-anonymity", "il1s", "sse-ratio")
+    hits = {name: f"{result.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
+    classes = scores["k-anonymity"]
+    return (
+        ", ".join(f"{key} = {value}" for key, value in run.items()),
+        f"{classes.value:,}",
+        f"{classes.details['uniques']:,}",
+        f"{scores['il1s'].value:.3f}",
+        f"{scores['sse-ratio'].value:.2%}",
+        hits["distance-linkage"],
+        hits["probabilistic-linkage"],
+        hits["interval-disclosure"],
+    )
+
+
+def _fill(kind: Kind, name: str, table: str) -> None:
+    page = page_of(kind, name)
+    page.write_text(filled(page.read_text(encoding="utf-8"), "measured", table), encoding="utf-8")
+
+
+def _registered() -> Iterator[tuple[Kind, str, type[Any]]]:
+    """shoal's own; the pages of a plug-in are its author's."""
+    for kind in KINDS:
+        for name, cls in known(kind).items():
+            if cls.__module__.startswith("shoal."):
+                yield kind, name, cls
+
+
+def _said(name: str, run: dict[str, Any]) -> str:
+    return " ".join([name, *(f"{key}={value}" for key, value in run.items())])
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "none"
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    if abs(value) < 1e-9:
+        return "0 (but for rounding)"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--census", type=Path)
+    given = parser.parse_args()
+    if given.check:
+        if stale := out_of_date():
+            sys.exit("Out of date, run python docs/generate.py: " + ", ".join(str(page.relative_to(DOCS)) for page in stale))
+        return
+    fill_parameters()
+    if given.census:
+        fill_measured(given.census)
+
+
+if __name__ == "__main__":
+    main()
