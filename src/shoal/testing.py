@@ -288,7 +288,7 @@ def _table(columns: dict[str, list[Any]], **scales: Any) -> tuple[Table, Roles]:
         "secret": ["yes" if i % 3 else "no" for i in range(rows)],
         "mark": [1000 + i for i in range(rows)],
     }
-    kept = {key: tuple(c for c in value if c in columns) if key == "nominal" else value for key, value in scales.items()}
+    kept: dict[str, Any] = {key: tuple(c for c in value if c in columns) if key == "nominal" else value for key, value in scales.items()}
     roles = Roles(quasi=tuple(columns), identifier=("person",), household=("home",), confidential=("secret",), other=("mark",), **kept)
     table = Table.of({**extra, **columns})
     return table, roles.check(table)

@@ -122,12 +122,13 @@ def test_refinement_undoes_a_wrong_exchange_and_a_wrong_move() -> None:
 
 
 def test_refinement_finds_a_round_that_no_exchange_begins() -> None:
-    # Three pairs, each row with the next pair's partner: every single exchange leaves the SSE as it is or raises it.
-    angle = np.deg2rad([0, 120, 240])
-    corner = np.column_stack([np.cos(angle), np.sin(angle)])
-    points = np.concatenate([10 * corner, 10 * corner + 0.1])
-    wrong = np.array([0, 1, 2, 1, 2, 0])
-    assert sse(points, swap_refinement(points, wrong, 2)) == pytest.approx(3 * 0.01)
+    # Three pairs. Every exchange of two rows leaves the SSE, 37, as it is or raises it; (4, 0) to the third pair, (9, 2) from there to the
+    # second and (5, 6) from there to the first gives 5 + 8 + 0.
+    points = np.array([[2.0, 5], [4, 0], [5, 6], [9, 6], [9, 2], [4, 0]])
+    pairs = np.array([0, 0, 1, 1, 2, 2])
+    assert swap_refinement(points, pairs, 2, reach=2).tolist() == pairs.tolist()
+    assert swap_refinement(points, pairs, 2, reach=3).tolist() == [0, 2, 0, 1, 1, 2]
+    assert (sse(points, pairs), sse(points, np.array([0, 2, 0, 1, 1, 2]))) == (37, 13)
 
 
 def test_refinement_splits_what_can_be_two_groups() -> None:

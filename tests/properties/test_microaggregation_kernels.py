@@ -26,6 +26,10 @@ def sse(points: FloatArray, groups: IntArray) -> float:
 
 
 def table(kind: str, n: int, d: int, seed: int) -> FloatArray:
+    return np.asarray(_table(kind, n, d, seed), dtype=np.float64)
+
+
+def _table(kind: str, n: int, d: int, seed: int) -> NDArray[np.generic]:
     rng = np.random.default_rng(seed)
     if kind == "random":
         return rng.normal(size=(n, d))
@@ -51,10 +55,13 @@ def check_sizes(groups: IntArray, n: int, k: int) -> None:
 
 
 @unhurried
-@given(tables, smallest)
-def test_mdav_by_tree_is_mdav_by_scan(points: FloatArray, k: int) -> None:
+@given(tables, smallest, st.sampled_from([np.inf, 0.8, 0.0]))
+def test_mdav_by_tree_is_mdav_by_scan(points: FloatArray, k: int, pays: float) -> None:
     before = points.copy()
-    fast = mdav._mdav(points, k, 0, None)  # the tree from the first row to the last
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mdav, "SMALL", 0)  # the tree from the first row to the last,
+        patch.setattr(mdav, "PAYS", pays)  # or given up for the scan on the way
+        fast = mdav_groups(points, k)
     assert np.array_equal(fast, mdav_groups_naive(points, k))
     assert np.array_equal(points, before)
     check_sizes(fast, len(points), k)
@@ -81,7 +88,7 @@ def textbook_mdav(points: FloatArray, k: int) -> IntArray:
         for i in [lead, *others[: k - 1]]:
             groups[i] = made
             live.remove(i)
-        return points[lead]
+        return np.asarray(points[lead], dtype=np.float64)
 
     made = 0
     while len(live) >= 3 * k:

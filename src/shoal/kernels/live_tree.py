@@ -77,9 +77,10 @@ def _distance(points, i, query):  # type: ignore[no-untyped-def]
 def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
     """The live row farthest from the query, and how many rows and boxes were looked at.
 
-    Below a node no row is farther than the smaller of two bounds. One is the box's far corner, which holds in floating point too, since rounding keeps order. It alone is loose: in seven columns most
-    corners are far from any row. The other writes |x - q|² as |x - c|² + |v|² - 2 v·(x - c), c the centre and v = q - c, and takes the
-    node's radius for the first term and the box for the last. The loops stand here in full because calls in them halve the speed.
+    Below a node no row is farther than the smaller of two bounds. One is the box's far corner, which holds in floating point too, since
+    rounding keeps order. It alone is loose: in seven columns most corners are far from any row. The other writes |x - q|² as
+    |x - c|² + |v|² - 2 v·(x - c), c the centre and v = q - c, and takes the node's radius for the first term and the box for the last.
+    The loops stand here in full because calls in them halve the speed.
     """
     points, low, high, centre, radius, live = tree.points, tree.low, tree.high, tree.centre, tree.radius, tree.live
     d = points.shape[1]
@@ -155,7 +156,10 @@ def _smallest_distance(tree, node, query):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # type: ignore[no-untyped-def]
-    """The `count` live rows nearest to the query, from near to far; returns how many rows and boxes it looked at. It starts in the query's own leaf and climbs."""
+    """Find the `count` live rows nearest to the query, from near to far, and return how many rows and boxes were looked at.
+
+    It starts in the query's own leaf and climbs. The caller sees to it that `count` rows are live.
+    """
     if count == 0:
         return 0
     filled, looked = 0, 0

@@ -25,6 +25,7 @@ from shoal.table import Table
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Standardize = Literal["deviation", "none"]
+FEW = 8
 
 
 class ColumnMethod(Params):
@@ -98,14 +99,20 @@ def space_of(table: Table, roles: Roles, columns: Sequence[str], standardize: St
 
 
 def coordinates(space: Space) -> FloatArray:
-    """Nominal columns as indicator coordinates of height 1/√2, so that squared distances are the same: 0 if equal, 1 if not."""
+    """Nominal codes as points, for methods that need coordinates throughout: equal codes coincide, different ones are 1 apart (squared).
+
+    Up to FEW codes are the corners of a simplex, where that is exact. More of them would need as many coordinates, so they are spread over a
+    sphere by draws that are always the same: still 0 if equal, and 1 on average if not.
+    """
     blocks = [space.points]
     for j in range(space.nominal.shape[1]):
         codes = space.nominal[:, j]
         width = int(codes.max(initial=0)) + 1
-        if len(codes) * width > 5e8:
-            raise DataError("A nominal column has too many values to refine groups by swaps. Use refine=none, or broaden its categories.")
-        blocks.append(np.eye(width)[codes] / np.sqrt(2))
+        corners = np.eye(width)
+        if width > FEW:
+            corners = np.random.default_rng(width).standard_normal((width, FEW))
+            corners /= np.linalg.norm(corners, axis=1, keepdims=True)
+        blocks.append(corners[codes] / np.sqrt(2))
     return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else space.points
 
 

@@ -1,0 +1,3 @@
+from experiments.abril_2014.run import main
+
+main()
