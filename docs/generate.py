@@ -55,7 +55,7 @@ def parameter_table(cls: type[Any]) -> str:
     rows = cls.reference()
     if not rows:
         return "It has no parameters."
-    cells = [(f"`{name}`", of, f"`{default}`" if default else "none", text) for name, of, default, text in rows]
+    cells = [(f"`{name}`", of, f"`{default}`" if default else "absent", text) for name, of, default, text in rows]
     return _table(("parameter", "kind", "default", "what it is"), cells)
 
 
@@ -90,8 +90,18 @@ def fill_measured(census_file: Path) -> None:
     census_roles = shoal.Roles(quasi=census.columns)
     for name, runs in METHOD_RUNS.items():
         rows = [_method_row(census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run), run) for run in runs]
-        heads = ("parameters", "smallest class", "unique", "IL1s", "SSE / SST", "distance linkage", "probabilistic linkage", "interval disclosure")
+        heads = (
+            "parameters",
+            "smallest class",
+            "unique",
+            "IL1s",
+            "SSE / SST",
+            "distance linkage",
+            "probabilistic linkage",
+            "interval disclosure",
+        )
         _fill("method", name, _table(heads, rows))
+        _fill_readme(name, f"{rows[0][0]}: {rows[0][3]}, {rows[0][5]}")
     releases = [
         (f"Census, {_said(name, run)}", census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run))
         for name, run in CENSUS_RELEASES
@@ -137,6 +147,13 @@ def _fill(kind: Kind, name: str, table: str) -> None:
     page.write_text(filled(page.read_text(encoding="utf-8"), "measured", table), encoding="utf-8")
 
 
+def _fill_readme(name: str, figures: str) -> None:
+    """The last cell of the method's row in README's table."""
+    readme = DOCS.parent / "README.md"
+    text = re.sub(rf"^(\| \[{name}\].*\| )[^|]*(\|)$", rf"\g<1>{figures} \g<2>", readme.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    readme.write_text(text, encoding="utf-8")
+
+
 def _registered() -> Iterator[tuple[Kind, str, type[Any]]]:
     """shoal's own; the pages of a plug-in are its author's."""
     for kind in KINDS:
@@ -151,7 +168,7 @@ def _said(name: str, run: dict[str, Any]) -> str:
 
 def _number(value: float | None) -> str:
     if value is None:
-        return "none"
+        return "no value"
     if float(value).is_integer():
         return f"{int(value):,}"
     if abs(value) < 1e-9:

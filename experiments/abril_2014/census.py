@@ -52,7 +52,11 @@ def assessed(method: Method, seed: int = 0) -> tuple[dict[str, float], tuple[flo
     found["sse"] *= 100
     attacks: dict[str, AttackResult] = {
         name: attack.attack(table, release, Knowledge(roles), rng_for(seed, name))
-        for name, attack in (("id", IntervalDisclosure()), ("dbrl", DistanceLinkage()), ("prl", ProbabilisticLinkage(assignment="best")))
+        for name, attack in (
+            ("id", IntervalDisclosure()),
+            ("dbrl", DistanceLinkage()),
+            ("prl", ProbabilisticLinkage(assignment="best", share="estimated")),
+        )
     }
     found |= {name: 100 * result.rate for name, result in attacks.items()}
     found["dr"] = disclosure_risk(found["dbrl"], found["prl"], found["id"])

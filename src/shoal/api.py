@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.contracts import Method, Progress, quiet
-from shoal.errors import ParameterError, PromiseBroken
+from shoal.errors import DataError, ParameterError, PromiseBroken
 from shoal.randomness import new_secret, rng_for
 from shoal.recipe import apply_steps, everything
 from shoal.registry import make
@@ -21,9 +21,9 @@ def protect(
     data: Any,
     *steps: Method | str,
     roles: Roles | None = None,
-    quasi: Sequence[str] = (),
-    confidential: Sequence[str] = (),
-    identifier: Sequence[str] = (),
+    quasi: str | Sequence[str] = (),
+    confidential: str | Sequence[str] = (),
+    identifier: str | Sequence[str] = (),
     seed: int | None = None,
     progress: Progress = quiet,
     **parameters: Any,
@@ -39,7 +39,7 @@ def protect(
     if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
         raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
     made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
-    checked = (roles or Roles(tuple(quasi), tuple(confidential), tuple(identifier))).check(table)
+    checked = (roles or Roles(_names(quasi), _names(confidential), _names(identifier))).check(table)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     broken = [found for found in check_release(release) if not found.holds]
     if broken:
@@ -47,10 +47,12 @@ def protect(
     return release
 
 
-def measure(data: Any, release: Release, *names: str) -> dict[str, Score]:
+def measure(data: Any, release: Release, *names: str, parameters: Mapping[str, object] | None = None) -> dict[str, Score]:
     """Scores by name; all registered measures when none is named."""
     original = Table.of(data)
-    measures = [make("measure", name) for name in names] or everything("measure")
+    if len(original) <= release.source_row.max(initial=-1):
+        raise DataError("The release does not belong to this table: its rows point outside it. Measure it with the table it was made from.")
+    measures = [make("measure", name, parameters) for name in names] or everything("measure")
     return {one.name: one.measure(original, release, release.roles) for one in measures}
 
 
@@ -70,3 +72,8 @@ def attack(
     attacks = [make("attack", name, parameters) for name in names] or everything("attack")
     secret = new_secret() if seed is None else seed
     return {one.name: one.attack(original, release, knowledge, rng_for(secret, one.name), progress) for one in attacks}
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One name is as good as a list of one."""
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -33,6 +33,9 @@ def read_table(
 ) -> Table:
     """Read a CSV or Parquet file. What is not said is found out from the file; columns in `text` stay text whatever they look like."""
     path = Path(path)
+    delimiter = "\t" if delimiter == "\\t" else delimiter
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
+        raise DataError(f"The delimiter must be one plain character, such as ; or \\t, got '{delimiter}'.")
     if not path.exists():
         near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
         raise DataError(f"There is no file {path}.{near}")
@@ -61,12 +64,16 @@ def read_table(
 def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:
     raw = path.read_bytes()
     text, encoding = _decode(path, raw, encoding)
+    text += "" if text.endswith("\n") else "\n"  # Arrow takes a header without a line end for no header
     sample = text[:200_000]
     rows = sample.count("\n")
     if len(text) > len(sample) and rows > 1:
         sample = sample[: sample.rfind("\n") + 1]
-    delimiter = delimiter or _delimiter(sample)
-    header = next((row for row in csv.reader(io.StringIO(sample), delimiter=delimiter) if row), [])
+    try:
+        delimiter = delimiter or _delimiter(sample)
+        header = next((row for row in _cells(sample, delimiter) if row), [])
+    except csv.Error:  # a cell of more than 131,072 characters
+        raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
     names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(header)]
     if not names:
         raise DataError(f"{path} has no header line.")
@@ -113,7 +120,7 @@ def _delimiter(sample: str) -> str:
     """The mark that cuts the most lines into the same number of columns."""
     best, best_key = ",", (0.0, 0)
     for mark in DELIMITERS:
-        widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=mark) if row][:200]
+        widths = [len(row) for row in _cells(sample, mark) if row][:200]
         if widths and widths[0] > 1:
             key = (sum(width == widths[0] for width in widths) / len(widths), widths[0])
             if key > best_key:
@@ -121,9 +128,19 @@ def _delimiter(sample: str) -> str:
     return best
 
 
+def _cells(sample: str, delimiter: str) -> Iterator[list[str]]:
+    return iter(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
+
+
 def _strings(path: Path, text: str, names: list[str], delimiter: str) -> pa.Table:
     """Every cell as text. Ragged rows are told by line, without their content."""
     ragged: list[tuple[int | None, int, int]] = []
+    if text.count('"') % 2:  # Arrow would take all the rest of the file for one cell
+        try:
+            for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+                pass
+        except csv.Error:
+            raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
 
     def note(row: Any) -> str:
         ragged.append((row.number, row.actual_columns, row.expected_columns))
@@ -183,7 +200,10 @@ def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[s
             return number, used
     cells, used = _as_text(array, tokens)
     known = cells.drop_null()
-    for pattern, type_ in ((r"^\d{4}-\d{2}-\d{2}$", pa.date32()), (r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?$", pa.timestamp("us"))):
+    for pattern, type_ in (
+        (r"^\d{4}-\d{2}-\d{2}$", pa.date32()),
+        (r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?$", pa.timestamp("us")),
+    ):
         if pc.all(pc.match_substring_regex(known, pattern)).as_py():
             try:
                 return cells.cast(type_), used
@@ -203,7 +223,7 @@ def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
         return None
     if pc.any(pc.match_substring_regex(known, _CODE)).as_py():
         return None
-    return cells.cast(pa.float64())
+    return pc.add(cells.cast(pa.float64()), 0.0)  # -0.0 and 0.0 are one value
 
 
 def write_table(table: Table, path: str | Path) -> None:
@@ -218,7 +238,7 @@ def write_table(table: Table, path: str | Path) -> None:
                     file.write(lines)
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from None
+        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
 
 
 def _csv_lines(table: Table) -> Iterator[bytes]:
@@ -234,7 +254,10 @@ def _csv_lines(table: Table) -> Iterator[bytes]:
             text = column.cast(pa.string())
             if table.format.decimal == "," and pa.types.is_floating(column.type):
                 text = pc.replace_substring(text, ".", ",")
-            cells.append(_quoted(text.fill_null(table.format.missing), mark))
+            text = _quoted(text.fill_null(table.format.missing), mark)
+            if arrow.num_columns == 1:  # an empty line would be no row
+                text = pc.if_else(pc.equal(text, ""), '""', text)
+            cells.append(text)
         yield ("\n".join(pc.binary_join_element_wise(*cells, mark).to_pylist()) + "\n").encode()
 
 

@@ -53,6 +53,9 @@ class Recipe:
         reading = {key: given[key] for key in ("encoding", "delimiter", "missing") if key in given}
         if isinstance(reading.get("missing"), str):
             reading["missing"] = [reading["missing"]]
+        for key, value in reading.items():
+            if not (isinstance(value, list) and all(isinstance(one, str) for one in value) if key == "missing" else isinstance(value, str)):
+                raise ParameterError(f"In a recipe, {key} must be {'a list of texts' if key == 'missing' else 'a text'}.")
         return Recipe(
             (folder / given["input"]),
             Roles.parse(given.get("roles", {})),
@@ -91,6 +94,8 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
     """Protect a table by several methods, one after the other, each with a stream of chance of its own. Roles must be checked."""
     if not steps:
         raise ParameterError("There is nothing to do: name a method.")
+    if not len(table):
+        raise DataError("The table has no rows.")
     release: Release | None = None
     for number, step in enumerate(steps, 1):
         now = table if release is None else release.table

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -53,7 +54,8 @@ class Release:
         changed = {}
         for column in roles.household:
             codes = table.codes(column)
-            changed[column] = (rng.permutation(int(codes.max(initial=0)) + 1) + 1)[codes]
+            fresh = (rng.permutation(int(codes.max(initial=0)) + 1) + 1)[codes]
+            changed[column] = pa.array(fresh, mask=table.missing(column))  # no household is not a household
         source_row = rng.permutation(len(table))
         return Release(table.with_columns(changed).without(roles.identifier).take(source_row), (step,), source_row, roles, warnings)
 

@@ -29,6 +29,7 @@ class Roles:
     other         released as it is
 
     `nominal` and `ordinal` say how to read a column where its values do not: codes without an order, or levels from lowest to highest.
+    `target` names the column that whoever trains on the release wants to predict; it is never a quasi-identifier.
     """
 
     quasi: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class Roles:
     other: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    target: str | None = None
 
     def __post_init__(self) -> None:
         for role in (*ROLES, "nominal"):
@@ -56,17 +58,24 @@ class Roles:
                         else f"Column '{column}' is given two roles, {first} and {second}. Keep one."
                     )
                 seen[column] = role
+        if self.target in (*self.quasi, *self.identifier):
+            raise RoleError(f"Column '{self.target}' is the target and a {ROLE_NAMES.get(seen[self.target], seen[self.target])}. Keep one.")
 
     @staticmethod
     def parse(given: Mapping[str, Any]) -> Roles:
         """From a TOML table: lists of column names by role, and [ordinal] with the levels of each column."""
-        known = (*ROLES, "nominal", "ordinal")
+        known = (*ROLES, "nominal", "ordinal", "target")
+        if not isinstance(given, Mapping):
+            raise RoleError('roles must be a table of lists, such as [roles] then quasi = ["age", "zip"].')
         for key, value in given.items():
             if key not in known:
                 raise RoleError(f"There is no role '{key}'.{did_you_mean(key, known)} Known: {', '.join(known)}.")
             if key == "ordinal":
-                if not isinstance(value, Mapping):
+                if not isinstance(value, Mapping) or not all(isinstance(levels, list | tuple) for levels in value.values()):
                     raise RoleError('ordinal must be a table of levels, such as [ordinal] then size = ["small", "large"].')
+            elif key == "target":
+                if not isinstance(value, str):
+                    raise RoleError("target must be the name of one column.")
             elif not isinstance(value, str) and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
                 raise RoleError(f"The role '{key}' needs a list of column names.")
         return Roles(**given)
@@ -74,7 +83,8 @@ class Roles:
     def plain(self) -> dict[str, Any]:
         """For a TOML file: only what was said."""
         lists = {role: list(getattr(self, role)) for role in (*ROLES, "nominal") if getattr(self, role)}
-        return lists | ({"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {})
+        target = {"target": self.target} if self.target else {}
+        return lists | target | ({"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {})
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -101,9 +111,9 @@ class Roles:
 
     def check(self, table: Table) -> Roles:
         """Hold the roles against a table, once. Columns without a role become `other`."""
-        for column in (*self.named, *self.nominal, *self.ordinal):
+        for column in (*self.named, *self.nominal, *self.ordinal, *((self.target,) if self.target else ())):
             if column not in table.columns:
-                role = next((r for r in ROLES if column in getattr(self, r)), "scale")
+                role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "scale")
                 raise RoleError(
                     f"Column '{column}' is given the role {ROLE_NAMES.get(role, role)}, but the table has no such column."
                     f"{did_you_mean(column, table.columns)}"
@@ -119,7 +129,8 @@ class Roles:
                     f"Column '{column}' has no role, and its text is different in every row, as a name or number would be. "
                     f"Make it an identifier to leave it out, or give it the role other to release it as it is."
                 )
-        return replace(self, other=(*self.other, *roleless))
+        orders = {column: levels for column, levels in table.orders.items() if column not in self.nominal}
+        return replace(self, other=(*self.other, *roleless), ordinal={**orders, **self.ordinal})
 
     def _check_text(self, table: Table, column: str) -> None:
         """Text that is nearly all numbers is a column of numbers with slips in it."""

@@ -8,10 +8,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.files import read_table, write_table
 from shoal.randomness import new_secret, rng_for
 from shoal.recipe import Recipe, apply_steps, everything
+from shoal.registry import make
 from shoal.release import Promise, Release, Step
 from shoal.report.certificate import certificate
 from shoal.report.check import check_promises, read_certificate, sha256_of
@@ -29,6 +31,7 @@ from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
+CORE = ("k-anonymity", "l-diversity", "cell-loss", "il")  # what summary and warnings are made of
 RISKIEST = 50  # records listed in the internal report
 MANY_RECORDS = 20_000  # beyond these, the attacks of a standard report take this many records, drawn at random; intervals say how sure
 
@@ -63,7 +66,7 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
             raise PromiseBroken(
                 f"{broken[0].what}: promised {broken[0].promised:g}, found {broken[0].found} in the written rows. Nothing was released."
             )
-        scores = measured(original, release, roles, recipe.measures, progress)
+        scores = measured(original, release, roles, _with_core(recipe.measures), progress)
         attacks = attacked(original, release, Knowledge(roles, records=_some(original)), recipe.attacks, secret, progress)
         said = certificate(original, release, roles, file, found, scores, attacks, roleless)
         write_text(folder / "certificate.json", json.dumps(said, indent=2, allow_nan=False) + "\n")
@@ -81,6 +84,12 @@ def measured(original: Table, release: Release, roles: Roles, measures: Sequence
         scores.append(one.measure(original, release, roles))
         progress("measuring", done + 1, len(chosen))
     return scores
+
+
+def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
+    """A recipe's own choice, and what no certificate goes without."""
+    have = {one.name for one in measures}
+    return [*measures, *(make("measure", name) for name in CORE if name not in have)] if measures else ()
 
 
 def attacked(
@@ -109,7 +118,7 @@ def load_run(folder: Path) -> Run:
         private = json.loads((folder / "private" / "run.json").read_text())
         source_row = np.load(folder / "private" / "source_rows.npy", allow_pickle=False)
         secret, expected = int(private["seed"], 16), private["input_sha256"]
-    except (ValueError, KeyError, TypeError, EOFError):
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile):
         raise DataError(f"{folder}/private is damaged. Run the recipe again.") from None
     if not recipe.input.exists():
         raise DataError(
@@ -119,9 +128,12 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
     original = read_table(recipe.input, **recipe.reading)
     texts = [column for column in original.columns if original.kind(column) == "text"]
-    released = read_table(_release_file(folder), **{**recipe.reading, "encoding": "utf-8"}, text=texts)
+    as_written = {"encoding": "utf-8", "delimiter": original.format.delimiter}
+    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=texts)
     if len(released) != len(source_row):
         raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
+    if not np.isin(source_row, np.arange(len(original))).all():
+        raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     roles = recipe.roles.check(original)
     return Run(folder, recipe, original, Release.given(released, source_row, roles), roles, secret)
 
@@ -132,7 +144,7 @@ def refresh(run: Run, progress: Progress = quiet) -> dict[str, Any]:
     file = _release_file(run.folder)
     release = replace(run.release, made_by=_steps(before), warnings=())
     found = check_promises(file, before["release"].get("delimiter", ","), release.promises)
-    scores = measured(run.original, release, run.roles, run.recipe.measures, progress)
+    scores = measured(run.original, release, run.roles, _with_core(run.recipe.measures), progress)
     attacks = attacked(run.original, release, Knowledge(run.roles, records=_some(run.original)), run.recipe.attacks, run.secret, progress)
     roleless = [column for column in run.original.columns if column not in run.recipe.roles.named]
     said = certificate(run.original, release, run.roles, file, found, scores, attacks, roleless)
@@ -192,29 +204,44 @@ def _write_private(folder: Path, recipe: Recipe, release: Release, secret: int) 
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
     """Written beside its place and moved into it, so that nobody reads half a file."""
     part = path.with_name(path.name + ".part")
-    with open(part, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-        file.write(text)
-    part.replace(path)
+    try:
+        with open(part, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(text)
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
 def _appearing(out: Path) -> Iterator[Path]:
     """A folder that is filled under another name and then renamed; whatever happens before that leaves nothing behind."""
     parent = out.absolute().parent
+    missing = [above for above in (parent, *parent.parents) if not above.exists()]
     try:
         parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=parent))
     except OSError as error:
+        _remove(missing)
         raise OutputError(f"{out} cannot be made: {error.strerror}.") from None
     try:
         yield folder
         folder.chmod(0o755)
         folder.rename(out)
-    except OSError as error:
+    except BaseException as failure:
         shutil.rmtree(folder, ignore_errors=True)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "the disk is full. Make room, or write elsewhere" if full else f"{error.strerror or error}"
+        _remove(missing)
+        cause = failure.__cause__ if isinstance(failure, OutputError) else failure
+        if not isinstance(cause, OSError):
+            raise
+        full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = "the disk is full. Make room, or write elsewhere" if full else f"{cause.strerror or cause}"
         raise OutputError(f"{out} could not be written: {why}. Nothing was left behind.") from None
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Folders made on the way, deepest first; whatever holds something stays."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

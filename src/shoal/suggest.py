@@ -74,10 +74,8 @@ def _guess(name: str, kind: str, distinct: int, unique: int, rows: int, table: T
         return "identifier", "counts the rows"
     if distinct == 1:
         return "other", "the same everywhere"
-    return (
-        "quasi",
-        "an intruder could know it" if kind != "number" or distinct < rows / 2 else "an intruder could know it; nearly unique by itself",
-    )
+    alone = "; nearly unique by itself" if kind == "number" and unique > rows / 2 else ""
+    return "quasi", f"an intruder could know it{alone}"
 
 
 def _counts_rows(table: Table, column: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from shoal.errors import DataError, counted, did_you_mean
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+FARTHEST = 1e75  # fourth powers of such numbers, and of one over them, still fit a float
 Kind = Literal["number", "date", "text", "flag", "empty"]
 
 
@@ -64,7 +66,13 @@ class Table:
     def to_native(self) -> Any:
         """The same kind of object the user handed in."""
         if self.native == "pandas":
-            return self.arrow.to_pandas()
+            frame = self.arrow.to_pandas()
+            for column, levels in self.orders.items():
+                if column in self.columns and self.kind(column) == "text":
+                    import pandas
+
+                    frame[column] = pandas.Categorical(frame[column], categories=list(levels), ordered=True)
+            return frame
         if self.native == "polars":
             import polars
 
@@ -77,7 +85,7 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({counted(len(self), 'row')}: {', '.join(self.columns)})"
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
         return tuple(self.arrow.column_names)
@@ -120,6 +128,10 @@ class Table:
             row = int(np.argmax(infinite)) + 1
             many = counted(int(infinite.sum()), "infinite value")
             raise DataError(f"Column '{name}' has {many} (first at row {row}). Clean them, or mark them as missing.")
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        if largest > FARTHEST or 0 < largest < 1 / FARTHEST:
+            size = f"larger than {FARTHEST:g}" if largest > 1 else f"all smaller than {1 / FARTHEST:g}"
+            raise DataError(f"Column '{name}' holds numbers {size}, too far from 1 to compute with. Give it in another unit.")
         return values
 
     def numbers(self, names: Sequence[str]) -> FloatArray:

@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, ShoalError
@@ -27,33 +26,7 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
-
-IntArray = NDArray[np.int64]
-LEVELS = ("low", "middle", "high")
-ROWS = 24
-
-
-def tables() -> dict[str, tuple[Table, Roles]]:
-    """Small tables by what is special about them; each has an identifier, a household, a confidential column and one that is different in each row."""
-    spread = np.random.default_rng(5).permuted(np.tile(np.arange(ROWS), (3, 1)), axis=1)
-    number = [[float(10 * value + shift) for value in column] for shift, column in enumerate(spread)]
-    level = [LEVELS[i % 3] for i in spread[1]]
-    word = ["north", "south", "east", "west"]
-    place = [word[i % 4] for i in spread[2]]
-    gaps = [None if i % 7 == 3 else value for i, value in enumerate(number[0])]
-    plain = {"nominal": ("place", "other_place"), "ordinal": {"level": LEVELS}}
-    made: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-        "numeric": ({"x": number[0], "y": number[1], "z": number[2]}, {}),
-        "ordinal": ({"level": level}, {"ordinal": plain["ordinal"]}),
-        "nominal": ({"place": place, "other_place": [word[i % 3] for i in spread[0]]}, {"nominal": plain["nominal"]}),
-        "mixed": ({"x": number[0], "level": level, "place": place}, {"ordinal": plain["ordinal"]}),
-        "missing": ({"x": gaps, "y": number[1], "gone": [None] * ROWS}, {}),
-        "missing words": ({"x": gaps, "place": [None if i % 5 == 2 else p for i, p in enumerate(place)]}, {}),
-        "constant": ({"x": [7] * ROWS, "y": number[1]}, {}),
-        "duplicates": ({"x": [float(i % 4 * 10) for i in range(ROWS)], "y": [i % 4 for i in range(ROWS)]}, {}),
-        "one column": ({"x": [int(value) for value in number[0]]}, {}),
-    }
-    return {name: _table(columns, **scales) for name, (columns, scales) in made.items()}
+from shoal.testing_tables import ROWS, levelled, reordered, scrambled, table_of, tables, unprotected
 
 
 def check_method(cls: type[Any], **parameters: Any) -> None:
@@ -96,13 +69,17 @@ def check_measure(cls: type[Any], **parameters: Any) -> None:
     for name, (table, roles) in tables().items():
         where = f"on the table '{name}'"
         order = rng_for(2).permutation(len(table))
-        unchanged = _as_release(table, roles, order)
+        unchanged = unprotected(table, roles, order)
         score = _score(cls, measure, where, table, unchanged, roles)
         if score.value is not None and score.better == "lower" and score.bounds[0] == 0 and _compares(measure, table, unchanged, roles):
             _hold(abs(score.value) <= 1e-9, cls, f"{where} nothing was changed, so it must be 0, not {score.value}")
-        for what, release in (("unchanged", unchanged), ("shuffled", _scrambled(table, roles, order)), ("levelled", _levelled(table, roles))):
+        for what, release in (
+            ("unchanged", unchanged),
+            ("shuffled", scrambled(table, roles, order)),
+            ("levelled", levelled(table, roles)),
+        ):
             first = _score(cls, measure, f"{where}, {what}", table, release, roles)
-            again = _score(cls, measure, f"{where}, {what}", *_reordered(table, release), roles)
+            again = _score(cls, measure, f"{where}, {what}", *reordered(table, release), roles)
             _hold(_same(first.value, again.value), cls, f"{where}, {what}, row order changes it from {first.value} to {again.value}")
     table, roles = tables()["mixed"]
     for what, few, given in (
@@ -110,7 +87,7 @@ def check_measure(cls: type[Any], **parameters: Any) -> None:
         ("no quasi-identifier", table, replace(roles, quasi=(), other=(*roles.other, *roles.quasi))),
         ("nothing confidential", table, replace(roles, confidential=(), other=(*roles.other, "secret"))),
     ):
-        _score(cls, measure, f"with {what}", few, _as_release(few, given, np.arange(len(few))), given)
+        _score(cls, measure, f"with {what}", few, unprotected(few, given, np.arange(len(few))), given)
 
 
 def check_attack(cls: type[Any], **parameters: Any) -> None:
@@ -120,7 +97,7 @@ def check_attack(cls: type[Any], **parameters: Any) -> None:
     taken = 0
     for name, (table, roles) in tables().items():
         where, order, knowledge = f"on the table '{name}'", rng_for(3).permutation(len(table)), Knowledge(roles)
-        release = _as_release(table, roles, order)
+        release = unprotected(table, roles, order)
         try:
             found = _attacked(cls, attack, where, table, release, knowledge)
         except (DataError, ParameterError) as error:
@@ -134,19 +111,26 @@ def check_attack(cls: type[Any], **parameters: Any) -> None:
                 cls,
                 f"{where} nothing was protected, so it must hit each record with 1 / class size, {len(classes)} in all, not {found.hit:g}",
             )
-            level = _attacked(cls, attack, f"{where}, every record the same", table, _levelled(table, roles), knowledge)
+            level = _attacked(cls, attack, f"{where}, every record the same", table, levelled(table, roles), knowledge)
             _hold(math.isclose(level.hit, 1), cls, f"{where} all released records are the same, so ties share one hit, not {level.hit:g}")
             _hold(level.strict_hit == 0, cls, f"{where} all released records tie, so no hit is strict, yet {level.strict_hit:g} are")
         _check_order(cls, attack, where, table, release, knowledge)
         fewer = Knowledge(roles, roles.quasi[:1], 5)
         _hold(_attacked(cls, attack, where, table, release, fewer).tried == 5, cls, f"{where} the intruder knows 5 records, so 5 are tried")
         half = _attacked(cls, attack, where, table, release, Knowledge(roles, None, 0.5))
-        _hold(half.tried == ROWS // 2, cls, f"{where} the intruder knows half of {ROWS} records, so {ROWS // 2} are tried, not {half.tried}")
+        _hold(
+            half.tried == ROWS // 2, cls, f"{where} the intruder knows half of {ROWS} records, so {ROWS // 2} are tried, not {half.tried}"
+        )
         part = replace(release, table=release.table.take(np.arange(6)), source_row=release.source_row[:6])
         got = _attacked(cls, attack, f"{where}, six rows released", table, part, knowledge)
         _hold(got.hit <= 6 + 1e-9, cls, f"{where} six records were released, so at most six are hit, not {got.hit:g}")
         nobody = Knowledge(replace(roles, quasi=()))
-        _raises(cls, "when the intruder knows no column", ParameterError, lambda r=release, t=table, n=nobody: attack.attack(t, r, n, rng_for(1)))
+        _raises(
+            cls,
+            "when the intruder knows no column",
+            ParameterError,
+            lambda r=release, t=table, n=nobody: attack.attack(t, r, n, rng_for(1)),
+        )
     _hold(taken, cls, "it attacks none of the tables: numeric, ordinal or nominal")
     _check_chance(cls, attack)
 
@@ -200,7 +184,9 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
     for promise in release.promises:
         _hold(promise.what == "k-anonymity", cls, f"{where} it promises {promise.what!r}, which nothing can check")
         smallest = min(Counter(_tuples(release.table, promise.columns)).values())
-        _hold(smallest >= promise.value, cls, f"{where} it promises k = {promise.value:g} over {promise.columns}, but a class has {smallest}")
+        _hold(
+            smallest >= promise.value, cls, f"{where} it promises k = {promise.value:g} over {promise.columns}, but a class has {smallest}"
+        )
 
 
 def _check_rows(cls: type[Any], where: str, table: Table, roles: Roles, release: Release) -> None:
@@ -224,7 +210,9 @@ def _check_rows(cls: type[Any], where: str, table: Table, roles: Roles, release:
             partition = len(set(zip((before[row] for row in source), after))) == len(set(after)) == len({before[row] for row in source})
             _hold(partition, cls, f"{where} households must be renumbered one to one")
         elif column not in touched:
-            _hold([before[row] for row in source] == after, cls, f"{where} source_row is wrong, or '{column}' changed though no step names it")
+            _hold(
+                [before[row] for row in source] == after, cls, f"{where} source_row is wrong, or '{column}' changed though no step names it"
+            )
 
 
 def _score(cls: type[Any], measure: Any, where: str, original: Table, release: Release, roles: Roles) -> Score:
@@ -238,11 +226,15 @@ def _score(cls: type[Any], measure: Any, where: str, original: Table, release: R
     inside = value is None or ((low is None or value >= low - 1e-9) and (high is None or value <= high + 1e-9))
     _hold(inside, cls, f"{where} its value {value} is outside its bounds {score.bounds}")
     _hold(_json(score.public()), cls, f"{where} public() must be plain JSON values")
-    _hold(score.per_record is None or len(score.per_record) == len(release), cls, f"{where} per_record must have one number per released row")
+    _hold(
+        score.per_record is None or len(score.per_record) == len(release), cls, f"{where} per_record must have one number per released row"
+    )
     return score
 
 
-def _attacked(cls: type[Any], attack: Any, where: str, original: Table, release: Release, knowledge: Knowledge, seed: int = 4) -> AttackResult:
+def _attacked(
+    cls: type[Any], attack: Any, where: str, original: Table, release: Release, knowledge: Knowledge, seed: int = 4
+) -> AttackResult:
     found: AttackResult = attack.attack(original, release, knowledge, rng_for(seed))
     again = attack.attack(original, release, knowledge, rng_for(seed))
     _hold(found.hit == again.hit and found.chance == again.chance, cls, f"{where} the same generator must give the same result")
@@ -252,11 +244,19 @@ def _attacked(cls: type[Any], attack: Any, where: str, original: Table, release:
     _hold(ordered, cls, f"{where} 0 <= strict_hit <= hit <= tried must hold, got {found.strict_hit}, {found.hit}, {found.tried}")
     _hold(0 <= found.chance <= 1, cls, f"{where} chance must be a rate, got {found.chance}")
     low, high = found.interval
-    _hold(0 <= low <= found.rate + 1e-9 and found.rate - 1e-9 <= high <= 1, cls, f"{where} the interval {low, high} does not hold {found.rate}")
+    _hold(
+        0 <= low <= found.rate + 1e-9 and found.rate - 1e-9 <= high <= 1,
+        cls,
+        f"{where} the interval {low, high} does not hold {found.rate}",
+    )
     _hold(_json(found.public()), cls, f"{where} public() must be plain JSON values")
     if found.per_record is not None:
         tried = ~np.isnan(found.per_record)
-        fits = len(tried) == len(original) and tried.sum() == found.tried and math.isclose(found.per_record[tried].sum(), found.hit, abs_tol=1e-9)
+        fits = (
+            len(tried) == len(original)
+            and tried.sum() == found.tried
+            and math.isclose(found.per_record[tried].sum(), found.hit, abs_tol=1e-9)
+        )
         _hold(fits, cls, f"{where} per_record must hold each original's share of the hits, NaN where not tried")
     return found
 
@@ -264,7 +264,7 @@ def _attacked(cls: type[Any], attack: Any, where: str, original: Table, release:
 def _check_order(cls: type[Any], attack: Any, where: str, table: Table, release: Release, knowledge: Knowledge) -> None:
     """Where chance decides nothing, neither does the order of rows. Where it does, a tie broken by chance is no row order either."""
     hits = {attack.attack(table, release, knowledge, rng_for(seed)).hit for seed in (4, 5, 6)}
-    moved = attack.attack(*_reordered(table, release), knowledge, rng_for(4)).hit
+    moved = attack.attack(*reordered(table, release), knowledge, rng_for(4)).hit
     if len(hits) == 1:
         _hold(math.isclose(moved, hits.pop(), abs_tol=1e-9), cls, f"{where} the order of rows changes its hits to {moved:g}")
 
@@ -273,49 +273,11 @@ def _check_chance(cls: type[Any], attack: Any) -> None:
     """Where quasi-identifiers are torn from their records, the attack does as well as blind guessing."""
     rows = 200
     rng = np.random.default_rng(11)
-    table, roles = _table({name: rng.permutation(rows).astype(float).tolist() for name in "xyz"})
-    found = _attacked(cls, attack, "on shuffled columns", table, _scrambled(table, roles, rng.permutation(rows)), Knowledge(roles))
+    table, roles = table_of({name: rng.permutation(rows).astype(float).tolist() for name in "xyz"})
+    found = _attacked(cls, attack, "on shuffled columns", table, scrambled(table, roles, rng.permutation(rows)), Knowledge(roles))
     sure = 5 * math.sqrt(max(found.chance, 1 / rows) / rows)
     message = f"columns were shuffled, so it must do about as well as blind guessing ({found.chance:.3f}), not {found.rate:.3f}"
     _hold(abs(found.rate - found.chance) <= sure, cls, message)
-
-
-def _table(columns: dict[str, list[Any]], **scales: Any) -> tuple[Table, Roles]:
-    rows = len(next(iter(columns.values())))
-    extra = {
-        "person": [f"person {i}" for i in range(rows)],
-        "home": [f"home {i // 2}" for i in range(rows)],
-        "secret": ["yes" if i % 3 else "no" for i in range(rows)],
-        "mark": [1000 + i for i in range(rows)],
-    }
-    kept: dict[str, Any] = {key: tuple(c for c in value if c in columns) if key == "nominal" else value for key, value in scales.items()}
-    roles = Roles(quasi=tuple(columns), identifier=("person",), household=("home",), confidential=("secret",), other=("mark",), **kept)
-    table = Table.of({**extra, **columns})
-    return table, roles.check(table)
-
-
-def _as_release(table: Table, roles: Roles, order: IntArray) -> Release:
-    return Release.given(table.without(roles.identifier).take(order), order, roles)
-
-
-def _scrambled(table: Table, roles: Roles, order: IntArray) -> Release:
-    """Each quasi-identifier shuffled by itself: every value is there, none belongs to its record."""
-    rng = rng_for(9)
-    torn = {column: table.take(rng.permutation(len(table))).column(column) for column in roles.quasi}
-    return _as_release(table.with_columns(torn), roles, order)
-
-
-def _levelled(table: Table, roles: Roles) -> Release:
-    """Every record has the quasi-identifiers of the first: nobody can be told apart."""
-    first = table.take(np.zeros(len(table), np.int64))
-    return _as_release(table.with_columns({c: first.column(c) for c in roles.quasi}), roles, rng_for(8).permutation(len(table)))
-
-
-def _reordered(table: Table, release: Release) -> tuple[Table, Release]:
-    """The same original and release, their rows in another order."""
-    order, place = rng_for(6).permutation(len(table)), rng_for(7).permutation(len(release))
-    where = np.argsort(order)
-    return table.take(order), replace(release, table=release.table.take(place), source_row=where[release.source_row[place]])
 
 
 def _compares(measure: Any, table: Table, release: Release, roles: Roles) -> bool:

@@ -27,7 +27,9 @@ class Ran:
 
 def listing(folder: Path) -> dict[str, bytes | None]:
     """Everything below a folder, hidden files too, with its bytes."""
-    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() and os.access(p, os.R_OK) else None for p in sorted(folder.rglob("*"))}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() if p.is_file() and os.access(p, os.R_OK) else None for p in sorted(folder.rglob("*"))
+    }
 
 
 def patients(rows: int = 60) -> list[list[str]]:
@@ -130,7 +132,7 @@ def released(shoal, desk):
 
     def run(*words, out: Path | None = None) -> Path:
         folder = out or desk / "run"
-        ran = shoal(*words, "-o", folder)
+        ran = shoal(words[0], "-o", folder, *words[1:])
         assert ran.code == 0, ran.err
         assert "Traceback" not in ran.err
         assert SECRET not in ran.out + ran.err

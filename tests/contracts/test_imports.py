@@ -12,10 +12,25 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-NOUNS = {"errors", "table", "files", "roles", "suggest", "hierarchy", "release", "score", "document", "params", "randomness", "example"}
+NOUNS = {
+    "errors",
+    "table",
+    "files",
+    "roles",
+    "suggest",
+    "hierarchy",
+    "release",
+    "score",
+    "document",
+    "params",
+    "randomness",
+    "example",
+    "cell",
+    "sample",
+}
 CONTRACTS = {"contracts", "registry"}
 FAMILIES = {"methods", "measures", "attacks"}
-TOPS = {"recipe", "api", "run", "compare", "tune", "testing", "report"}
+TOPS = {"recipe", "api", "run", "compare", "tune", "learning", "testing", "testing_tables", "report"}
 SKINS = {"cli", "web", "engines"}
 
 # What each part may import of shoal, besides itself. "" is the package itself, which holds the version and loads names lazily.
@@ -53,7 +68,9 @@ def imports(path: Path) -> Iterator[str]:
             module = ".".join(part for part in (base, node.module) if part)
             for name in node.names:
                 inner = f"{module}.{name.name}"
-                is_module = (SOURCE.parent / Path(*inner.split("."))).with_suffix(".py").exists() or (SOURCE.parent / Path(*inner.split("."))).is_dir()
+                is_module = (SOURCE.parent / Path(*inner.split("."))).with_suffix(".py").exists() or (
+                    SOURCE.parent / Path(*inner.split("."))
+                ).is_dir()
                 yield inner if is_module else module
 
 
@@ -120,6 +137,8 @@ def test_nothing_optional_is_ever_loaded(code):
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_no_text_names_a_place_on_a_machine(path):
-    texts = [n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    texts = [
+        n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
     found = [text for text in texts if re.search(r"(^|[\s'\"(=])(/(home|Users|work|tmp|root|mnt|opt|var|etc)(/|\b)|[A-Z]:\\|~/)", text)]
     assert not found

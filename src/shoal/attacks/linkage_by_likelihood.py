@@ -34,6 +34,9 @@ class ProbabilisticLinkage(Params):
     name: ClassVar[str] = "probabilistic-linkage"
     title: ClassVar[str] = "Probabilistic record linkage"
     tolerance: float = Field(0.1, ge=0, description="Numbers agree within this many standard deviations of the original")
+    share: Literal["known", "estimated"] = Field(
+        "known", description="Share of pairs that match: known, one released record for each of the intruder's; or estimated by EM"
+    )
     assignment: Literal["automatic", "one-to-one", "best"] = Field(
         "automatic",
         description="one-to-one: linear sum assignment over both files; best: each record by itself; automatic: one-to-one up to 4 million pairs",
@@ -46,7 +49,7 @@ class ProbabilisticLinkage(Params):
         progress("weighing agreements", 0, 1)
         sample = _sample(len(sides.known), len(sides.released), rng)
         counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance)
-        model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release))
+        model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release), hold_share=self.share == "known")
         agree, disagree = weights(model.m, model.u)
         pairs = len(sides.known) * len(sides.released)
         if self.assignment == "one-to-one" and pairs > MOST_ASSIGNED:

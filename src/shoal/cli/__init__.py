@@ -14,7 +14,11 @@ def main() -> None:
     # Typer carries click under different names in different versions; what it exports leads to the rest.
     wrong_words: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     try:
-        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
+        if code == 130:  # Typer turns Ctrl-C into this code
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+        sys.exit(code)
     except ShoalError as error:
         _stop(str(error), 2)
     except wrong_words as error:
@@ -24,6 +28,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader of stdout has left
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        _stop(f"{error.filename or 'the output'} could not be read or written: {error.strerror or error}.", 2)
     except MemoryError:
         _stop("out of memory. Use fewer rows or columns, or a method made for large tables such as mdav-large.", 2)
 

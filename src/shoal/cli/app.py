@@ -125,6 +125,8 @@ def measure(
     roles: RolesFile = None,
     quasi: Quasi = None,
     confidential: Confidential = None,
+    identifier: Identifier = None,
+    other: Other = None,
     nominal: Nominal = None,
     name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
@@ -133,7 +135,7 @@ def measure(
     """Measure what a release costs in usefulness, and what its classes give away."""
     from shoal.cli import words
 
-    given = words.roles(roles, quasi=quasi, confidential=confidential, nominal=nominal)
+    given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
     words.measure(words.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -147,6 +149,8 @@ def attack(
     ] = None,
     roles: RolesFile = None,
     quasi: Quasi = None,
+    identifier: Identifier = None,
+    other: Other = None,
     nominal: Nominal = None,
     name: Annotated[Names, typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
@@ -158,7 +162,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import words
 
-    given = words.roles(roles, quasi=quasi, nominal=nominal)
+    given = words.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal)
     words.attack(words.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -242,4 +246,4 @@ def example(
 
 def _reading(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:
     given: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "missing": missing}
-    return {key: value for key, value in given.items() if value}
+    return {key: value for key, value in given.items() if value not in (None, [])}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
@@ -16,7 +19,7 @@ from shoal.recipe import Recipe, read_toml
 from shoal.registry import Kind, find, known, make
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.run import Run, attacked, load_run, measured, protect_to_folder
+from shoal.run import Run, attacked, load_run, measured, protect_to_folder, write_text
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
@@ -29,7 +32,7 @@ def names(given: list[str] | None) -> tuple[str, ...]:
 def roles(file: Path | None, **given: list[str] | None) -> Roles:
     """From a roles file, and more on top of it."""
     base = read_toml(file) if file else {}
-    base = base.get("roles", base)
+    base = Roles.parse(base.get("roles", base)).plain()
     for role, columns in given.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *names(columns)]}
@@ -58,7 +61,7 @@ def look(table: Table, path: Path, out: Path | None, json: bool) -> None:
 
         if out.exists():
             raise OutputError(f"{out} exists. Choose another name, or remove it first.")
-        out.write_text("# Suggested by shoal look; a person decides.\n" + tomli_w.dumps(suggest_roles(table).plain()), encoding="utf-8")
+        write_text(out, "# Suggested by shoal look; a person decides.\n" + tomli_w.dumps(suggest_roles(table).plain()))
     if json:
         show.data({"rows": len(table), "format": asdict(table.format), "columns": [asdict(one) for one in seen]})
     else:
@@ -130,7 +133,7 @@ def pair(folder: Path | None, original: Path | None, release: Path | None, key: 
         raise ParameterError("Name a run folder, or give both --original and --release.")
     before = read_table(original)
     after = read_table(release, text=[column for column in before.columns if before.kind(column) == "text"])
-    source = _by_key(before, after, key) if key else _aligned(before, after)
+    source = _by_key(before, after, key) if key else _aligned(before, after, given)
     if key:
         given = replace(given, identifier=(*given.identifier, key) if key not in given.named else given.identifier)
     checked = given.check(before)
@@ -140,12 +143,25 @@ def pair(folder: Path | None, original: Path | None, release: Path | None, key: 
     return Run(Path(), Recipe(original, checked, ()), before, Release.given(after, source, checked), checked, 0)
 
 
-def _aligned(before: Table, after: Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _aligned(before: Table, after: Table, given: Roles) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Row i of one belongs to row i of the other; an unprotected column that agrees as a whole but not row by row tells otherwise."""
     if len(before) != len(after):
         raise DataError(
             f"The original has {len(before):,} rows and the release {len(after):,}, so they are not aligned. Name a shared column with --key."
         )
+    for column in before.columns:
+        if column in after.columns and column not in given.quasi:
+            left, right = (table.column(column).cast(pa.string()) for table in (before, after))
+            if not left.equals(right) and _same_values(left, right):
+                raise DataError(
+                    f"The rows of the release are not in the original's order: '{column}' has the same values on both sides, but not row by row. "
+                    "Name a shared column with --key, or a run folder."
+                )
     return np.arange(len(before))
+
+
+def _same_values(left: pa.Array, right: pa.Array) -> bool:
+    return bool(left.take(pc.sort_indices(left)).equals(right.take(pc.sort_indices(right))))
 
 
 def _by_key(before: Table, after: Table, key: str) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -246,7 +262,12 @@ def verify(release: Path, certificate: Path, json: bool) -> bool:
     """Each thing checked; whether all hold."""
     from shoal.report.check import verify as check
 
-    found = check(release, certificate)
+    try:
+        found = check(release, certificate)
+    except (UnicodeDecodeError, csv.Error, IndexError, pa.ArrowException):
+        raise DataError(f"{release} is not a table that shoal wrote: it cannot be cut into rows and columns.") from None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise DataError(f"{certificate} is not a certificate written by shoal.") from None
     holds = all(one.holds for one in found)
     if json:
         show.data({"holds": holds, "checks": [asdict(one) for one in found]})
@@ -297,7 +318,6 @@ def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None
     from shoal.compare import compare as compare_all
     from shoal.report.certificate import plain
     from shoal.report.html import comparison_report
-    from shoal.run import write_text
 
     if out and out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")

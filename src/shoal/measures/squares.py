@@ -86,7 +86,10 @@ class DistributionDistance(Params):
             if column not in release.table.columns:
                 continue
             both_numbers = {original.kind(column), release.table.kind(column)} <= {"number", "date"}
-            if roles.scale(original, column) == "nominal" or not both_numbers:
+            if roles.scale(original, column) == "ordinal":
+                before, after = roles.ordinal_codes(original, column), roles.ordinal_codes(release.table, column)
+                shifts[column] = _kolmogorov_smirnov(before[release.source_row], after)
+            elif roles.scale(original, column) == "nominal" or not both_numbers:
                 shifts[column] = _total_variation(original, release.table, column)
             else:
                 shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], release.table.number(column))

@@ -138,7 +138,14 @@ def _means(table: Table, roles: Roles, column: str, groups: IntArray) -> pa.Arra
     sums = np.bincount(groups[known], values[known] - centre, minlength=len(size))
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(2 * counted_ >= size, centre + sums / counted_, np.nan)
+    means = _readable(means)
     return table.as_column(column, _exact_where_constant(values, groups, known, means)[groups])
+
+
+def _readable(means: FloatArray) -> FloatArray:
+    """Twelve digits of the largest: 0.2 and not 0.19999999999999973, which says no more."""
+    largest = float(np.nanmax(np.abs(means), initial=0.0))
+    return np.round(means, 11 - int(np.floor(np.log10(largest)))) if 0 < largest < 1e11 else means
 
 
 def _exact_where_constant(values: FloatArray, groups: IntArray, known: NDArray[np.bool_], means: FloatArray) -> FloatArray:

@@ -103,22 +103,26 @@ def warnings(
     )
     whole = any(set(roles.quasi) <= set(p.columns) and p.what == "k-anonymity" for p in release.promises)
     for step in release.made_by:
+        on = [column for column in step.columns if column in roles.quasi]
+        if whole or not on:
+            continue
         if "k-anonymity" not in step.guarantees:
             said.append(f"{step.method} does not give k-anonymity{'; ' + unique if unique else ''}.")
-        elif not set(roles.quasi) <= set(step.columns) and not whole:
+        elif len(on) < len(roles.quasi):
             said.append(
-                f"{step.method} was applied to {len(step.columns)} of {counted(len(roles.quasi), 'quasi-identifier')}, so its groups hold on "
+                f"{step.method} was applied to {len(on)} of {counted(len(roles.quasi), 'quasi-identifier')}, so its groups hold on "
                 f"those columns only; over all of them the smallest class is {number(int(smallest)) if smallest is not None else 'not known'}."
             )
     touched = {column for step in release.made_by for column in step.columns}
     for column in roles.quasi:
         if column not in touched and release.made_by:
             said.append(f"The quasi-identifier '{column}' was not protected by any step; it is released as it is.")
+    roleless = [column for column in roleless if column not in touched]
     if roleless:
         said.append(
             f"No role was given to {', '.join(repr(column) for column in roleless)}; released as they are. Check that nobody could know them."
         )
-    telling = [c for c in (*roles.confidential, *roles.other, *roles.weight) if c in original.columns and _nearly_unique(original, c)]
+    telling = [c for c in (*roles.confidential, *roles.other, *roles.weight) if c in original.columns and c not in touched and _nearly_unique(original, c)]
     if telling:
         said.append(
             f"{', '.join(repr(c) for c in telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and different in nearly every row: "
@@ -128,6 +132,8 @@ def warnings(
     for column, distinct in (diversity.per_column if diversity else {}).items():
         if distinct < 2:
             said.append(f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value.")
+    if attacks and not any(result.name == "interval-disclosure" for result in attacks):
+        said.append("interval-disclosure was not tried, so disclosure risk and score are not stated; it needs a numeric or ordinal quasi-identifier.")
     for result in attacks:
         if "linkage" in result.name and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
             said.append(

@@ -1,0 +1,129 @@
+"""What a released cell can be: a value, a set of values, an interval, or suppressed. One notation everywhere.
+
+    Blue              the value itself
+    {Blue|Yellow}     one of these
+    {Blue*3|Yellow}   one of these; in the group it was released for, Blue three times and Yellow once
+    [18..25]          a number from 18 to 25, both included; also inside a set: {0*9|[18..25]*3}
+    *                 suppressed: any value of the column
+
+A missing value is empty, alone or inside a set ({|Blue}). A value that would read as one of the above is written behind a backslash, and so
+is a |, * or } that belongs to a value inside a set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+SUPPRESSED = "*"
+_INTERVAL = re.compile(r"^\[(-?[0-9.eE+-]+)\.\.(-?[0-9.eE+-]+)\]$")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A parsed cell. Values are text, None for missing; an interval has numbers for its ends."""
+
+    values: tuple[str | None, ...] = ()
+    counts: tuple[int, ...] = ()
+    interval: tuple[float, float] | None = None
+
+    @property
+    def suppressed(self) -> bool:
+        """Nothing is said."""
+        return not self.values and self.interval is None
+
+    @property
+    def single(self) -> bool:
+        """A plain value."""
+        return len(self.values) == 1
+
+
+def write_set(values: Sequence[str | None], counts: Sequence[int] | None = None) -> str | None:
+    """A set in the notation; of one value, the value itself."""
+    if len(values) == 1:
+        return write_value(values[0])
+    parts = []
+    for i, value in enumerate(values):
+        text = re.sub(r"([\\|*}])", r"\\\1", value) if value is not None else ""
+        parts.append(f"{text}*{counts[i]}" if counts is not None and counts[i] != 1 else text)
+    return "{" + "|".join(parts) + "}"
+
+
+def write_parts(parts: Sequence[str | None], counts: Sequence[int] | None = None) -> str | None:
+    """A set whose elements are numbers and intervals already written; of one, that one."""
+    if len(parts) == 1:
+        return parts[0]
+    with_counts = [f"{part or ''}*{counts[i]}" if counts is not None and counts[i] != 1 else part or "" for i, part in enumerate(parts)]
+    return "{" + "|".join(with_counts) + "}"
+
+
+def write_value(value: str | None) -> str | None:
+    """A plain value, kept from reading as anything else."""
+    if value is None:
+        return None
+    return "\\" + value if value[:1] in ("{", "[", "*", "\\") else value
+
+
+def write_interval(low: float, high: float) -> str:
+    """An interval in the notation; of one number, the number itself."""
+    return number(low) if low == high else f"[{number(low)}..{number(high)}]"
+
+
+def number(value: float) -> str:
+    """A number without a needless decimal point."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+@lru_cache(maxsize=200_000)
+def read(text: str | None) -> Cell:
+    """The cell behind a text of the notation."""
+    if text is None:
+        return Cell((None,), (1,))
+    if text == SUPPRESSED:
+        return Cell()
+    if text.startswith("\\"):
+        return Cell((text[1:],), (1,))
+    if text.startswith("{") and text.endswith("}") and len(text) > 1:
+        return _read_set(text[1:-1])
+    interval = read_interval(text)
+    return Cell(interval=interval) if interval else Cell((text,), (1,))
+
+
+def read_interval(text: str) -> tuple[float, float] | None:
+    """The ends of an interval, or None for any other text."""
+    found = _INTERVAL.match(text)
+    try:
+        return (float(found[1]), float(found[2])) if found else None
+    except ValueError:
+        return None
+
+
+def read_all(texts: Iterable[str | None]) -> list[Cell]:
+    """Several cells."""
+    return [read(text) for text in texts]
+
+
+def _read_set(inside: str) -> Cell:
+    values: list[str | None] = []
+    counts: list[int] = []
+    for part in _split(inside):
+        text, star, count = part.rpartition("*") if re.search(r"(?<!\\)\*[0-9]+$", part) else (part, "", "")
+        plain = re.sub(r"\\(.)", r"\1", text)
+        values.append(plain or None)
+        counts.append(int(count) if star else 1)
+    return Cell(tuple(values), tuple(counts))
+
+
+def _split(inside: str) -> list[str]:
+    """Cut at bars that are not escaped."""
+    parts, now, escaped = [], "", False
+    for character in inside:
+        if character == "|" and not escaped:
+            parts.append(now)
+            now = ""
+            continue
+        now += character
+        escaped = character == "\\" and not escaped
+    return [*parts, now]

@@ -1,0 +1,180 @@
+"""What a group of rows publishes in each column: its range of codes, or the multiset of its values; and what that costs.
+
+Columns hold codes 0..m_j-1. In an ordered column codes follow the values, and a missing value is the last code, with position nan; in a
+nominal column the order of codes means nothing here. Groups are numbered 0, 1, ..., and none is empty. The last part counts the values of a
+stretch of rows that lie side by side, for algorithms that cut such stretches.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+DIRECT = 1 << 24  # a table of groups x codes this small is counted cell by cell; a larger one is sorted
+
+
+class Values(NamedTuple):
+    """One column's values in every group: group g holds code[start[g]:start[g+1]], ascending, each as often as count says."""
+
+    start: IntArray
+    code: IntArray
+    count: IntArray
+
+
+def group_ranges(codes: NDArray[Any], groups: IntArray) -> tuple[IntArray, IntArray]:
+    """The lowest and the highest code of each group (row) in each column."""
+    size = _number_of_groups(codes, groups)
+    lowest, highest = _ranges(codes, groups, size)
+    return lowest, highest
+
+
+def group_values(codes: NDArray[Any], groups: IntArray) -> list[Values]:
+    """The multiset of codes in each group, a `Values` per column."""
+    size = _number_of_groups(codes, groups)
+    return [_values_of_column(codes[:, j], groups, size) for j in range(codes.shape[1])]
+
+
+def ncp(
+    codes: NDArray[Any], groups: IntArray, ordered: NDArray[np.bool_], positions: Sequence[FloatArray]
+) -> tuple[float, FloatArray]:
+    """The normalised certainty penalty (Xu et al. 2006): the mean over rows and columns of a cell's width, and the mean of each column.
+
+    Ordered columns: the group's interval over the range of all positions; nominal ones: (values in the group - 1) / (values there are - 1),
+    of which there are as many as positions. 0 when every cell is one value, 1 when every cell says nothing. Known values in one cell with
+    missing ones cost 1: nothing is said about them.
+    """
+    size = _number_of_groups(codes, groups)
+    rows = np.bincount(groups, minlength=size)
+    per_column = np.zeros(codes.shape[1])
+    for j in range(codes.shape[1]):
+        place, whole = scale_of(positions[j], bool(ordered[j]))
+        if ordered[j]:
+            lowest, highest = _ranges(codes[:, j : j + 1], groups, size)
+            width = place[highest[:, 0]] - place[lowest[:, 0]]
+        else:
+            width = np.diff(_values_of_column(codes[:, j], groups, size).start) - 1.0
+        per_column[j] = (np.minimum(width / whole, 1) * rows).sum() / max(len(groups), 1)
+    return float(per_column.mean()) if len(per_column) else 0.0, per_column
+
+
+def scale_of(positions: FloatArray, ordered: bool) -> tuple[FloatArray, float]:
+    """A column's positions without nan, and the width that counts as 1.
+
+    Missing stands one whole range above the largest value, so that a range that holds it and anything else is at least as wide as the whole.
+    """
+    if not ordered:
+        return np.arange(len(positions), dtype=np.float64), float(max(len(positions) - 1, 1))
+    known = positions[~np.isnan(positions)]
+    if (np.diff(known) < 0).any() or np.isnan(positions[:-1]).any():
+        raise ValueError("Positions of an ordered column must not fall from one code to the next; only the last may be nan, for missing.")
+    whole = float(known[-1] - known[0]) if len(known) else 0.0
+    whole = whole if whole > 0 else 1.0
+    return np.where(np.isnan(positions), (known[-1] if len(known) else 0.0) + whole, positions), whole
+
+
+def _number_of_groups(codes: NDArray[Any], groups: IntArray) -> int:
+    if codes.ndim != 2 or len(codes) != len(groups):
+        raise ValueError("Codes must be a table of rows and columns, with a group for every row.")
+    return int(groups.max()) + 1 if len(groups) else 0
+
+
+def _values_of_column(column: NDArray[Any], groups: IntArray, size: int) -> Values:
+    """Each (group, code) is one number; numbers in ascending order are the groups one after the other."""
+    width = int(column.max()) + 1 if len(column) else 1
+    pair = groups * np.int64(width) + column
+    if size * width <= max(DIRECT, 4 * len(column)):
+        table = np.bincount(pair, minlength=size * width)
+        distinct = np.flatnonzero(table)
+        count = table[distinct]
+    else:
+        pair.sort()
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        distinct, count = pair[first], np.diff(first, append=len(pair))
+    start = np.searchsorted(distinct, np.arange(size + 1) * width)
+    return Values(start, distinct % width, count)
+
+
+@njit(cache=True)
+def _ranges(codes, groups, size):  # type: ignore[no-untyped-def]
+    n, d = codes.shape
+    lowest = np.full((size, d), np.iinfo(np.int64).max)
+    highest = np.full((size, d), -1)
+    for i in range(n):
+        g = groups[i]
+        for j in range(d):
+            c = np.int64(codes[i, j])
+            lowest[g, j] = min(lowest[g, j], c)
+            highest[g, j] = max(highest[g, j], c)
+    return lowest, highest
+
+
+class Runs(NamedTuple):
+    """Rows counted by value: value[v] has the runs start[v]..start[v+1], each the rows of one `extra` code (a class, say)."""
+
+    value: NDArray[np.int32]
+    start: NDArray[np.int32]
+    extra: NDArray[np.int32]
+    count: NDArray[np.int32]
+    total: IntArray  # the sum of extra, where that is a number rather than a code
+
+
+@njit(cache=True)
+def new_runs(n):  # type: ignore[no-untyped-def]
+    """Room for the runs of n rows."""
+    return Runs(np.empty(n, np.int32), np.empty(n + 1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int64))
+
+
+@njit(cache=True)
+def count_values(column, extra, extras, low, high, runs, cells, totals):  # type: ignore[no-untyped-def]
+    """Fill `runs` with the values of a stretch of one column, ascending, and return how many there are.
+
+    extras: codes of `extra` to tell apart; 1: none, but sum it if there is room in `totals`. low, high: the range of the column's codes here.
+    Few codes for the rows there are: a table with a cell for each pair. Many: sort, or a short stretch would pay for codes it does not have.
+    cells and totals are all zero before and after.
+    """
+    n, summed = len(column), extras == 1 and len(totals) > 0
+    used, size, last = 0, 0, -1
+    if (high - low + 1) * extras <= min(4 * n + 256, len(cells)):
+        for i in range(n):
+            cell = (column[i] - low) * extras + (extra[i] if extras > 1 else 0)
+            cells[cell] += 1
+            if summed:
+                totals[cell] += extra[i]
+        for v in range(high - low + 1):
+            for e in range(extras):
+                cell = v * extras + e
+                if cells[cell] == 0:
+                    continue
+                if v != last:
+                    runs.value[size], runs.start[size], last = low + v, used, v
+                    size += 1
+                runs.extra[used], runs.count[used] = e, cells[cell]
+                cells[cell] = 0
+                if summed:
+                    runs.total[used] = totals[cell]
+                    totals[cell] = 0
+                used += 1
+    else:
+        keys = np.empty(n)  # whole numbers below 2^53: as floats they share one sort with other keys, which halves compiling
+        for i in range(n):
+            keys[i] = (np.int64(column[i]) - low) * extras + (extra[i] if extras > 1 else 0)
+        order = np.argsort(keys, kind="mergesort")
+        for at in range(n):
+            i = order[at]
+            if at == 0 or keys[i] != keys[order[at - 1]]:
+                if column[i] != last:
+                    runs.value[size], runs.start[size], last = column[i], used, column[i]
+                    size += 1
+                runs.extra[used] = extra[i] if extras > 1 else 0
+                runs.count[used], runs.total[used] = 0, 0
+                used += 1
+            runs.count[used - 1] += 1
+            if summed:
+                runs.total[used - 1] += extra[i]
+    runs.start[size] = used
+    return size

@@ -1,0 +1,142 @@
+"""What the generalizing methods share: coded columns, diversity inside groups, and a release of sets, intervals and suppressed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.contracts import Scope
+from shoal.errors import DataError, ParameterError, counted
+from shoal.methods.publish import Publication, published
+from shoal.methods.space import ColumnMethod, constant_columns
+from shoal.release import Promise, Release
+from shoal.roles import Roles, Scale
+from shoal.table import Table
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class Coded(NamedTuple):
+    """Columns as codes in the order of their values, missing last; positions say which number a code of an ordered column stands for."""
+
+    codes: NDArray[np.int32]
+    ordered: BoolArray
+    positions: list[FloatArray]
+
+
+class Generalization(ColumnMethod):
+    """Groups of at least k records, each publishing one cell per column for all its records: k-anonymous over the chosen columns."""
+
+    scope: ClassVar[Scope] = "counts"
+    guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
+    takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
+    k: int = Field(10, ge=2, description="Smallest group size")
+    l: int = Field(1, ge=1, description="Fewest different values of each confidential column in a group; 1: not asked")  # noqa: E741
+    entropy: float = Field(1.0, ge=1, description="Fewest effective values (exp of the entropy) of each confidential column in a group")
+
+    def sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
+        """One code per combination of confidential values, when diversity is asked for; that it can be had is checked first."""
+        if self.l == 1 and self.entropy == 1.0:
+            return None
+        if not roles.confidential:
+            raise ParameterError(f"{self.name}: l and entropy need a confidential column. Name one with --confidential.")
+        if len(roles.confidential) > 1:
+            raise ParameterError(f"{self.name}: diversity is kept for one confidential column. Name one, or protect in steps.")
+        codes = table.codes(roles.confidential[0])
+        counts = np.bincount(codes)
+        share = counts[counts > 0] / len(codes)
+        effective = float(np.exp(-(share * np.log(share)).sum()))
+        if len(share) < self.l or effective < self.entropy:
+            raise DataError(
+                f"{self.name}: the whole table has {counted(len(share), 'value')} of '{roles.confidential[0]}' ({effective:.2f} effective), "
+                f"so no group can have more. Ask for less."
+            )
+        return codes.astype(np.int32)
+
+    def release(
+        self,
+        table: Table,
+        roles: Roles,
+        columns: tuple[str, ...],
+        groups: IntArray,
+        publish: Publication,
+        rng: Generator,
+        shown: BoolArray | None = None,
+        warnings: Sequence[str] = (),
+    ) -> Release:
+        """Every group's cells; rows of group -1 are dropped, and said to be."""
+        kept = np.flatnonzero(groups >= 0)
+        said = [*warnings, *constant_columns(table, columns)]
+        dropped = len(table) - len(kept)
+        if dropped:
+            said.append(f"{counted(dropped, 'record')} of {len(table):,} could not be put into a group and left the release.")
+        inside = table.take(kept) if dropped else table
+        dense = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
+        rows_shown = shown[np.unique(groups[kept])] if shown is not None else None
+        changed = published(inside, roles, columns, dense, publish, rows_shown)
+        step = self.step(columns, self.guarantees, (Promise("k-anonymity", self.k, columns),))
+        made = Release.of(inside.with_columns(changed), roles, step, rng, tuple(said))
+        if dropped:
+            made = Release(made.table, made.made_by, kept[made.source_row], made.roles, made.warnings)
+        return made
+
+
+def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:
+    """Codes by value (numbers, dates), by level (ordinal) or by text (nominal)."""
+    codes, ordered, positions = [], [], []
+    for column in columns:
+        scale = roles.scale(table, column)
+        if scale == "ordinal":
+            place = roles.ordinal_codes(table, column)
+            levels, code = np.unique(np.where(np.isnan(place), np.inf, place), return_inverse=True)
+            codes.append(code.reshape(-1))
+            positions.append(np.where(np.isinf(levels), np.nan, levels))
+        else:
+            codes.append(table.codes(column))
+            levels_of = table.levels(column)
+            is_number = scale == "numeric" and table.kind(column) in ("number", "date")
+            positions.append(_numbers_of(table, column) if is_number else np.arange(len(levels_of), dtype=np.float64))
+        ordered.append(scale != "nominal" and table.kind(column) != "empty")
+    return Coded(np.ascontiguousarray(np.column_stack(codes), dtype=np.int32), np.array(ordered), positions)
+
+
+def _numbers_of(table: Table, column: str) -> FloatArray:
+    """The number each code stands for, NaN for missing."""
+    values = table.number(column)
+    result = np.full(len(table.levels(column)), np.nan)
+    result[table.codes(column)] = values
+    return result
+
+
+def tree_codes(data: Coded) -> NDArray[np.int32]:
+    """The same codes the way trees count them: 0 for missing, values from 1."""
+    result = data.codes + 1
+    for j, positions in enumerate(data.positions):
+        if data.ordered[j] and len(positions) and np.isnan(positions[-1]):
+            result[data.codes[:, j] == len(positions) - 1, j] = 0
+    return np.ascontiguousarray(result)
+
+
+def target_codes(table: Table, roles: Roles, name: str) -> tuple[NDArray[np.int32], int]:
+    """The class of each record, and how many classes there are."""
+    if roles.target is None:
+        raise ParameterError(f"{name} needs a target: name the column to predict with --target.")
+    codes = table.codes(roles.target)
+    classes = int(codes.max(initial=0)) + 1
+    if classes < 2:
+        raise DataError(f"{name}: the target '{roles.target}' has one class only, so there is nothing to learn. Use mondrian.")
+    if classes > 255:
+        raise DataError(f"{name}: the target '{roles.target}' has {counted(classes, 'class', 'classes')}. Group them into at most 255.")
+    return codes.astype(np.int32), classes
+
+
+def diversity(sensitive: NDArray[np.int32] | None, l: int, entropy: float) -> dict[str, Any]:  # noqa: E741
+    """The keywords kernels take."""
+    return {} if sensitive is None else {"sensitive": sensitive, "l": l, "entropy_l": entropy}

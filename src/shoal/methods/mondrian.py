@@ -1,0 +1,84 @@
+"""Mondrian: cut the records into ever smaller boxes while each keeps k."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.contracts import Progress, quiet
+from shoal.errors import ParameterError
+from shoal.kernels.mondrian import mondrian_groups
+from shoal.methods.generalization import Generalization, coded, diversity, target_codes
+from shoal.methods.publish import Publication
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.table import Table
+
+
+class Mondrian(Generalization):
+    """Cut at the median of the widest column while both sides keep k records (LeFevre, DeWitt & Ramakrishnan 2006, strict).
+
+    Records that agree on every column stay together, so groups do not depend on the order of rows. Width is the share of the column's whole range,
+    for categories the share of its values. k-anonymous over its columns; with l, entropy or t also diverse or close in every group.
+    """
+
+    name: ClassVar[str] = "mondrian"
+    title: ClassVar[str] = "Strict Mondrian"
+    t: float = Field(1.0, gt=0, le=1, description="Largest distance of a group's confidential values from the whole table's; 1: not asked")
+    publish: Publication = Field(
+        "intervals",
+        description="intervals; sets of values; counts, sets with how often each occurs; mean, which is no longer truthful for one record",
+    )
+
+    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+        """Code, cut, publish."""
+        columns = self.chosen(table, roles, self.takes)
+        self.enough_rows(table, self.k)
+        data = coded(table, roles, columns)
+        wanted = diversity(self._sensitive(table, roles), self.l, self.entropy)
+        if self.t < 1:
+            ordered = roles.scale(table, roles.confidential[0]) != "nominal"
+            wanted |= {"t": self.t, "t_ordered": ordered}
+        groups = mondrian_groups(data.codes, data.ordered, data.positions, self.k, **self.rule(table, roles), **wanted)
+        return self.release(table, roles, columns, groups, self.publish, rng)
+
+    def _sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
+        if self.t < 1 and not roles.confidential:
+            raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
+        found = self.sensitive(table, roles)
+        if found is None and self.t < 1:
+            return table.codes(roles.confidential[0]).astype(np.int32)
+        return found
+
+    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+        """How the next cut is chosen."""
+        return {"rule": "widest"}
+
+
+class InfogainMondrian(Mondrian):
+    """Mondrian that cuts where the target is told apart best: information gain for classes, variance for numbers (LeFevre et al. 2006).
+
+    Made for releases that models are trained on. It looks at the target, so groups lean towards one class: ask for l where the target is
+    confidential. Where no cut helps the target it goes on cutting the widest column.
+    """
+
+    name: ClassVar[str] = "infogain-mondrian"
+    title: ClassVar[str] = "Information-gain Mondrian"
+    workload: Literal["classification", "regression"] = Field("classification", description="What the target is wanted for")
+    publish: Publication = Field(
+        "counts",
+        description="counts, sets with how often each value occurs; sets; intervals; mean, which is no longer truthful for one record",
+    )
+
+    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+        """By gain, or by variance."""
+        if self.workload == "regression":
+            if roles.target is None:
+                raise ParameterError(f"{self.name} needs a target: name the column to predict with --target.")
+            return {"rule": "variance", "target": table.number(roles.target)}
+        codes, classes = target_codes(table, roles, self.name)
+        return {"rule": "gain", "target": codes, "classes": classes}

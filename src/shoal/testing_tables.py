@@ -1,0 +1,81 @@
+"""What contract checks are run on: small tables made in memory, and releases of them whose measures and risks are known beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.randomness import rng_for
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.table import Table
+
+IntArray = NDArray[np.int64]
+LEVELS = ("low", "middle", "high")
+ROWS = 24
+
+
+def tables() -> dict[str, tuple[Table, Roles]]:
+    """Small tables by what is special about them; each has an identifier, a household, a confidential column and one that is different in each row."""
+    spread = np.random.default_rng(5).permuted(np.tile(np.arange(ROWS), (3, 1)), axis=1)
+    number = [[float(10 * value + shift) for value in column] for shift, column in enumerate(spread)]
+    level = [LEVELS[i % 3] for i in spread[1]]
+    word = ["north", "south", "east", "west"]
+    place = [word[i % 4] for i in spread[2]]
+    gaps = [None if i % 7 == 3 else value for i, value in enumerate(number[0])]
+    plain = {"nominal": ("place", "other_place"), "ordinal": {"level": LEVELS}}
+    made: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "numeric": ({"x": number[0], "y": number[1], "z": number[2]}, {}),
+        "ordinal": ({"level": level}, {"ordinal": plain["ordinal"]}),
+        "nominal": ({"place": place, "other_place": [word[i % 3] for i in spread[0]]}, {"nominal": plain["nominal"]}),
+        "mixed": ({"x": number[0], "level": level, "place": place}, {"ordinal": plain["ordinal"]}),
+        "missing": ({"x": gaps, "y": number[1], "gone": [None] * ROWS}, {}),
+        "missing words": ({"x": gaps, "place": [None if i % 5 == 2 else p for i, p in enumerate(place)]}, {}),
+        "constant": ({"x": [7] * ROWS, "y": number[1]}, {}),
+        "duplicates": ({"x": [float(i % 4 * 10) for i in range(ROWS)], "y": [i % 4 for i in range(ROWS)]}, {}),
+        "one column": ({"x": [int(value) for value in number[0]]}, {}),
+    }
+    return {name: table_of(columns, **scales) for name, (columns, scales) in made.items()}
+
+
+def table_of(columns: dict[str, list[Any]], **scales: Any) -> tuple[Table, Roles]:
+    """Quasi-identifiers, and beside them a column of every other role; `mark` is different in each row."""
+    rows = len(next(iter(columns.values())))
+    extra = {
+        "person": [f"person {i}" for i in range(rows)],
+        "home": [f"home {i // 2}" for i in range(rows)],
+        "secret": ["yes" if i % 3 else "no" for i in range(rows)],
+        "mark": [1000 + i for i in range(rows)],
+    }
+    kept: dict[str, Any] = {key: tuple(c for c in value if c in columns) if key == "nominal" else value for key, value in scales.items()}
+    roles = Roles(quasi=tuple(columns), identifier=("person",), household=("home",), confidential=("secret",), other=("mark",), **kept)
+    table = Table.of({**extra, **columns})
+    return table, roles.check(table)
+
+
+def unprotected(table: Table, roles: Roles, order: IntArray) -> Release:
+    """The table as it is, its rows in another order."""
+    return Release.given(table.without(roles.identifier).take(order), order, roles)
+
+
+def scrambled(table: Table, roles: Roles, order: IntArray) -> Release:
+    """Each quasi-identifier shuffled by itself: every value is there, none belongs to its record."""
+    rng = rng_for(9)
+    torn = {column: table.take(rng.permutation(len(table))).column(column) for column in roles.quasi}
+    return unprotected(table.with_columns(torn), roles, order)
+
+
+def levelled(table: Table, roles: Roles) -> Release:
+    """Every record has the quasi-identifiers of the first: nobody can be told apart."""
+    first = table.take(np.zeros(len(table), np.int64))
+    return unprotected(table.with_columns({c: first.column(c) for c in roles.quasi}), roles, rng_for(8).permutation(len(table)))
+
+
+def reordered(table: Table, release: Release) -> tuple[Table, Release]:
+    """The same original and release, their rows in another order."""
+    order, place = rng_for(6).permutation(len(table)), rng_for(7).permutation(len(release))
+    where = np.argsort(order)
+    return table.take(order), replace(release, table=release.table.take(place), source_row=where[release.source_row[place]])

@@ -1,0 +1,160 @@
+"""The documentation is complete, up to date, and runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from shoal.example import invented_patients
+from shoal.files import write_table
+from shoal.recipe import Recipe
+from shoal.registry import known
+from shoal.roles import Roles
+from shoal.run import protect_to_folder
+from tests.data import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+KINDS = ("method", "measure", "attack")
+
+
+def _own(kind: Any) -> dict[str, type[Any]]:
+    """shoal's own: a plug-in that happens to be installed has its pages elsewhere."""
+    return {name: cls for name, cls in known(kind).items() if cls.__module__.startswith("shoal.")}
+
+
+REGISTERED = [(kind, name, cls) for kind in KINDS for name, cls in _own(kind).items()]
+
+
+def _page(kind: str, name: str) -> str:
+    return (DOCS / f"{kind}s" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def _toml(page: Path) -> list[str]:
+    return re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def _generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_has_a_page_and_every_page_a_name(kind: str) -> None:
+    assert {page.stem for page in (DOCS / f"{kind}s").glob("*.md")} == set(_own(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_index_lists_every_page(kind: str) -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert [name for name in _own(kind) if f"({kind}s/{name}.md)" not in index] == []
+
+
+def test_parameter_tables_are_up_to_date() -> None:
+    generate = _generate()
+    assert [page.name for page in generate.out_of_date()] == [], "run python docs/generate.py"
+
+
+def test_a_stale_parameter_table_is_noticed() -> None:
+    generate = _generate()
+    page = _page("method", "mdav").replace("Smallest group size", "Something else")
+    assert generate.filled(page, "parameters", generate.parameter_table(known("method")["mdav"])) != page
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in REGISTERED])
+def test_page_has_its_parts(kind: str, name: str) -> None:
+    page = _page(kind, name)
+    assert page.startswith(f"# `{name}`: ")
+    parts = ["issing", "## Parameters", "## Example", "```python", "Reference"]
+    parts += ["## When to use it, and when not"] if kind != "measure" else ["```text"]
+    parts += ["## What it promises, and what not", "## What an intruder gets"] if kind == "method" else ["## How to read it"]
+    assert [part for part in parts if part not in page] == []
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in REGISTERED])
+def test_page_shows_measured_figures(kind: str, name: str) -> None:
+    measured = re.search(r"<!-- measured -->(.*?)<!-- /measured -->", _page(kind, name), flags=re.DOTALL)
+    assert measured
+    assert measured[1].count("\n|") >= 4, "run python docs/generate.py --census census.csv"
+
+
+@pytest.mark.parametrize(("name", "cls"), _own("method").items())
+def test_method_page_promises_what_the_method_does(name: str, cls: type[Any]) -> None:
+    page = " ".join(_page("method", name).split())
+    if "k-anonymity" in cls.guarantees:
+        assert "**k-anonymity over the columns it is given**" in page
+        assert "does not give k-anonymity" not in page
+    else:
+        assert "does not give k-anonymity" in page
+        assert "**k-anonymity" not in page
+
+
+def test_readme_table_promises_what_the_methods_do() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, cls in _own("method").items():
+        row = next((line for line in readme.splitlines() if line.startswith(f"| [{name}]")), "")
+        assert row, f"README's table lacks {name}"
+        promise = row.split("|")[2]
+        assert ("k-anonymity" in promise) == ("k-anonymity" in cls.guarantees), row
+
+
+def test_readme_names_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, block in enumerate(_blocks(page), 1):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_resolve(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"[a-z]+:", link)]
+    lost = [link for link in links if link.split("#")[0] and not (page.parent / link.split("#")[0]).exists()]
+    assert lost == []
+
+
+def test_readme_can_be_read_in_one_sitting() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _toml(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_toml_blocks_parse(page: Path) -> None:
+    assert all(tomllib.loads(block) for block in _toml(page))
+
+
+def test_the_recipe_shown_does_what_its_page_says(tmp_path: Path) -> None:
+    write_table(invented_patients(200), tmp_path / "patients.csv")
+    (tmp_path / "recipe.toml").write_text(_toml(DOCS / "recipes.md")[0], encoding="utf-8")
+    said = protect_to_folder(Recipe.read(tmp_path / "recipe.toml"), tmp_path / "run")
+    assert [(p["value"], p["columns"]) for p in said["promises"]] == [(5, ["age", "sex", "zip", "education"])]
+    assert [m["name"] for m in said["measures"]] == ["t-closeness"]
+
+
+def test_the_roles_shown_fit_the_patients() -> None:
+    roles = Roles.parse(tomllib.loads(_toml(DOCS / "roles.md")[0])).check(invented_patients(200))
+    assert roles.other == ()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_names_a_place_on_a_machine(page: Path) -> None:
+    assert not re.search(r"(^|[\s\"'`(])(/(home|Users|work|tmp|root|mnt|opt)/|~/|[A-Z]:\\)", page.read_text(encoding="utf-8"))
