@@ -76,7 +76,7 @@ def map_points(methods: Mapping[str, Method] = ON_THE_MAP) -> list[RiskUtility]:
 def map_files(points: Sequence[RiskUtility]) -> tuple[str, str]:
     """(SVG, HTML) of the map."""
     svg, title = ru_map(points), "R-U map of Census, as Figure 2.6 of Abril (2014)"
-    says = "Loss is IL1s over 13 columns, risk is DR of (2.13). Down and left is better. The bars are 95 % intervals of the rates."
+    says = "Loss is IL1s over 13 columns, risk is DR of (2.13). Down and left is better. The bars combine the ends of the three rates' 95 % intervals."
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}'
     body = "body{margin:2rem auto;max-width:800px;font-family:system-ui,sans-serif;background:var(--page);color:var(--ink)}</style>"
     return standalone(svg), f"{head}{body}<h1>{escape(title)}</h1><p>{escape(says)}</p>{svg}</html>\n"

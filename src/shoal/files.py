@@ -41,6 +41,8 @@ def read_table(
         raise DataError(f"There is no file {path}.{near}")
     if path.is_dir():
         raise DataError(f"{path} is a folder. Name a CSV or Parquet file.")
+    if not path.is_file():  # a pipe can be read once only, and its format is found out by reading it twice
+        raise DataError(f"{path} is not a plain file. Write the table to a file first.")
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -50,7 +52,8 @@ def read_table(
         raise DataError(f"{path} is empty.")
     if magic == b"PAR1":
         try:
-            table = Table.of(pq.read_table(path))
+            with pq.ParquetFile(path) as file:
+                table = Table.of(file.read())
         except (pa.ArrowInvalid, OSError):
             raise DataError(f"{path} starts like Parquet but is damaged.") from None
         found = replace(table, format=Format("parquet"))

@@ -21,9 +21,10 @@ IntArray = NDArray[np.int64]
 class Promise:
     """Something a method says holds for the released rows, which an independent check can test on the file alone."""
 
-    what: str  # "k-anonymity"
+    what: str  # "k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness", "ordered-t-closeness"
     value: float
     columns: tuple[str, ...]
+    about: str | None = None  # the confidential column it is about
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Release:
         standing: list[Promise] = []
         for i, step in enumerate(self.made_by):
             changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
-            standing.extend(promise for promise in step.promises if not changed_later & set(promise.columns))
+            standing.extend(promise for promise in step.promises if not changed_later & {*promise.columns, promise.about})
         return tuple(standing)
 
     @property

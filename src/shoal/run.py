@@ -143,6 +143,8 @@ def refresh(run: Run, progress: Progress = quiet) -> dict[str, Any]:
     before = read_certificate(run.folder / "certificate.json")
     file = _release_file(run.folder)
     release = replace(run.release, made_by=_steps(before), warnings=())
+    if sha256_of(file) != before["release"]["sha256"]:
+        raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
     found = check_promises(file, before["release"].get("delimiter", ","), release.promises)
     scores = measured(run.original, release, run.roles, _with_core(run.recipe.measures), progress)
     attacks = attacked(run.original, release, Knowledge(run.roles, records=_some(run.original)), run.recipe.attacks, run.secret, progress)
@@ -156,7 +158,7 @@ def refresh(run: Run, progress: Progress = quiet) -> dict[str, Any]:
 def _steps(said: Mapping[str, Any]) -> tuple[Step, ...]:
     """The steps a certificate names, with the promises that stood when it was written."""
     steps = [Step(s["method"], s["parameters"], tuple(s["columns"]), tuple(s["guarantees"]), s["summary"]) for s in said["steps"]]
-    standing = tuple(Promise(p["what"], p["value"], tuple(p["columns"])) for p in said["promises"])
+    standing = tuple(Promise(p["what"], p["value"], tuple(p["columns"]), p.get("about")) for p in said["promises"])
     return (*steps[:-1], replace(steps[-1], promises=standing)) if steps else ()
 
 

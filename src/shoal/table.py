@@ -46,7 +46,7 @@ class Table:
         """From a Table, a pandas or polars DataFrame, an Arrow table, or a dict of columns. Indexes and metadata are dropped."""
         if isinstance(data, Table):
             return data
-        library = type(data).__module__.split(".")[0]
+        library = type(data).__module__.split(".")[0] if type(data).__name__ == "DataFrame" else ""
         if library == "pandas":
             names = [str(name) for name in data.columns]
             _refuse_duplicates(names)
@@ -180,7 +180,11 @@ class Table:
 def _from_pandas(frame: Any) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column mixing numbers and text; Arrow's own message quotes the cell
+    except (
+        pa.ArrowInvalid,
+        pa.ArrowTypeError,
+        pa.ArrowNotImplementedError,
+    ):  # a column mixing numbers and text; Arrow's own message quotes the cell
         for name in frame.columns:
             values = frame[name]
             text = [isinstance(value, str) for value in values]
@@ -208,7 +212,7 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             if array.type.ordered:
                 orders[name] = tuple(str(level) for level in array.dictionary.to_pylist())
             array = array.cast(array.type.value_type)
-        if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
+        if not _plain(array.type):
             raise DataError(
                 f"Column '{name}' holds {array.type}, which shoal cannot protect. Turn it into text or numbers, or leave it out."
             )
@@ -221,6 +225,24 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             array = pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type))
         columns.append(array)
     return Table(pa.table(columns, names=arrow.column_names), native, orders=orders)
+
+
+def _plain(type_: pa.DataType) -> bool:
+    """Numbers, text, dates and times, flags, or nothing at all."""
+    return isinstance(type_, pa.DataType) and any(
+        is_one(type_)
+        for is_one in (
+            pa.types.is_null,
+            pa.types.is_boolean,
+            pa.types.is_integer,
+            pa.types.is_floating,
+            pa.types.is_decimal,
+            pa.types.is_temporal,
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+        )
+    )
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
-from shoal.testing_tables import ROWS, levelled, reordered, scrambled, table_of, tables, unprotected
+from shoal.testing_tables import ROWS, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
 
 
 def check_method(cls: type[Any], **parameters: Any) -> None:
@@ -77,6 +77,7 @@ def check_measure(cls: type[Any], **parameters: Any) -> None:
             ("unchanged", unchanged),
             ("shuffled", scrambled(table, roles, order)),
             ("levelled", levelled(table, roles)),
+            ("emptied", emptied(table, roles)),
         ):
             first = _score(cls, measure, f"{where}, {what}", table, release, roles)
             again = _score(cls, measure, f"{where}, {what}", *reordered(table, release), roles)
@@ -111,9 +112,10 @@ def check_attack(cls: type[Any], **parameters: Any) -> None:
                 cls,
                 f"{where} nothing was protected, so it must hit each record with 1 / class size, {len(classes)} in all, not {found.hit:g}",
             )
-            level = _attacked(cls, attack, f"{where}, every record the same", table, levelled(table, roles), knowledge)
-            _hold(math.isclose(level.hit, 1), cls, f"{where} all released records are the same, so ties share one hit, not {level.hit:g}")
-            _hold(level.strict_hit == 0, cls, f"{where} all released records tie, so no hit is strict, yet {level.strict_hit:g} are")
+            for what, alike in (("the same", levelled(table, roles)), ("empty", emptied(table, roles))):
+                level = _attacked(cls, attack, f"{where}, every record {what}", table, alike, knowledge)
+                _hold(math.isclose(level.hit, 1), cls, f"{where} every released record is {what}, so ties share one hit, not {level.hit:g}")
+                _hold(level.strict_hit == 0, cls, f"{where} all released records tie, so no hit is strict, yet {level.strict_hit:g} are")
         _check_order(cls, attack, where, table, release, knowledge)
         fewer = Knowledge(roles, roles.quasi[:1], 5)
         _hold(_attacked(cls, attack, where, table, release, fewer).tried == 5, cls, f"{where} the intruder knows 5 records, so 5 are tried")

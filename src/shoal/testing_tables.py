@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.randomness import rng_for
@@ -72,6 +73,12 @@ def levelled(table: Table, roles: Roles) -> Release:
     """Every record has the quasi-identifiers of the first: nobody can be told apart."""
     first = table.take(np.zeros(len(table), np.int64))
     return unprotected(table.with_columns({c: first.column(c) for c in roles.quasi}), roles, rng_for(8).permutation(len(table)))
+
+
+def emptied(table: Table, roles: Roles) -> Release:
+    """Every quasi-identifier is missing everywhere: nothing is left of it."""
+    gone = {c: pa.nulls(len(table), table.column(c).type) for c in roles.quasi}
+    return unprotected(table.with_columns(gone), roles, rng_for(8).permutation(len(table)))
 
 
 def reordered(table: Table, release: Release) -> tuple[Table, Release]:

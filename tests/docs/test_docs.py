@@ -147,7 +147,7 @@ def test_the_recipe_shown_does_what_its_page_says(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(_toml(DOCS / "recipes.md")[0], encoding="utf-8")
     said = protect_to_folder(Recipe.read(tmp_path / "recipe.toml"), tmp_path / "run")
     assert [(p["value"], p["columns"]) for p in said["promises"]] == [(5, ["age", "sex", "zip", "education"])]
-    assert [m["name"] for m in said["measures"]] == ["t-closeness"]
+    assert [m["name"] for m in said["measures"]] == ["t-closeness", "k-anonymity", "l-diversity", "cell-loss", "il"]
 
 
 def test_the_roles_shown_fit_the_patients() -> None:

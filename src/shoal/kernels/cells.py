@@ -19,11 +19,11 @@ DIRECT = 1 << 24  # a table of groups x codes this small is counted cell by cell
 
 
 class Values(NamedTuple):
-    """One column's values in every group: group g holds code[start[g]:start[g+1]], ascending, each as often as count says."""
+    """One column's values in every group: group g holds code[start[g]:start[g+1]], ascending, each in as many rows as stated."""
 
     start: IntArray
     code: IntArray
-    count: IntArray
+    rows: IntArray
 
 
 def group_ranges(codes: NDArray[Any], groups: IntArray) -> tuple[IntArray, IntArray]:
@@ -39,9 +39,7 @@ def group_values(codes: NDArray[Any], groups: IntArray) -> list[Values]:
     return [_values_of_column(codes[:, j], groups, size) for j in range(codes.shape[1])]
 
 
-def ncp(
-    codes: NDArray[Any], groups: IntArray, ordered: NDArray[np.bool_], positions: Sequence[FloatArray]
-) -> tuple[float, FloatArray]:
+def ncp(codes: NDArray[Any], groups: IntArray, ordered: NDArray[np.bool_], positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The normalised certainty penalty (Xu et al. 2006): the mean over rows and columns of a cell's width, and the mean of each column.
 
     Ordered columns: the group's interval over the range of all positions; nominal ones: (values in the group - 1) / (values there are - 1),
@@ -119,7 +117,7 @@ class Runs(NamedTuple):
     value: NDArray[np.int32]
     start: NDArray[np.int32]
     extra: NDArray[np.int32]
-    count: NDArray[np.int32]
+    rows: NDArray[np.int32]
     total: IntArray  # the sum of extra, where that is a number rather than a code
 
 
@@ -153,7 +151,7 @@ def count_values(column, extra, extras, low, high, runs, cells, totals):  # type
                 if v != last:
                     runs.value[size], runs.start[size], last = low + v, used, v
                     size += 1
-                runs.extra[used], runs.count[used] = e, cells[cell]
+                runs.extra[used], runs.rows[used] = e, cells[cell]
                 cells[cell] = 0
                 if summed:
                     runs.total[used] = totals[cell]
@@ -171,9 +169,9 @@ def count_values(column, extra, extras, low, high, runs, cells, totals):  # type
                     runs.value[size], runs.start[size], last = column[i], used, column[i]
                     size += 1
                 runs.extra[used] = extra[i] if extras > 1 else 0
-                runs.count[used], runs.total[used] = 0, 0
+                runs.rows[used], runs.total[used] = 0, 0
                 used += 1
-            runs.count[used - 1] += 1
+            runs.rows[used - 1] += 1
             if summed:
                 runs.total[used - 1] += extra[i]
     runs.start[size] = used

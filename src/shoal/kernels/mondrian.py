@@ -103,7 +103,7 @@ class _Demand(NamedTuple):
 
     k: int
     checked: bool  # whether sensitive values are looked at
-    l: int
+    different: int
     entropy: float
     t: float
     t_ordered: bool
@@ -204,10 +204,12 @@ def _mondrian(data, columns, demand, rule, classes):  # type: ignore[no-untyped-
             group += 1
             continue
         marks = left_of[columns.offset[column] : columns.offset[column + 1]]
-        marks[values[:cut]] = 1
+        for v in values[:cut]:
+            marks[v] = 1
         for i in range(a, b):
             goes_left[i] = marks[data[column, i]]
-        marks[values[:cut]] = 0
+        for v in values[:cut]:
+            marks[v] = 0
         middle = a
         for row in range(data.shape[0]):
             middle = _partition(data[row], a, b, goes_left, spare)
@@ -263,7 +265,7 @@ def _widest(data, a, b, demand, width, lowest, highest, work):  # type: ignore[n
         size = count_values(column, column, WIDEST + 1, lowest[j], highest[j], runs, work.cells, work.none)
         cut, rows, even = 0, 0, demand.k - 1
         for v in range(size - 1):
-            rows += runs.count[v]
+            rows += runs.rows[v]
             if min(rows, n - rows) > even:
                 cut, even = v + 1, min(rows, n - rows)
         if cut and demand.checked:
@@ -300,17 +302,17 @@ def _by_target(runs, size, rule, classes):  # type: ignore[no-untyped-def]
     order is the best of all ways to part them (Breiman et al. 1984); with more classes it is a good one."""
     rows = np.zeros(classes, np.int64)
     for r in range(runs.start[size]):
-        rows[runs.extra[r]] += runs.count[r]
+        rows[runs.extra[r]] += runs.rows[r]
     common = np.argmax(rows)
     key = np.zeros(size)
     for v in range(size):
         of, sum_ = 0, 0
         for r in range(runs.start[v], runs.start[v + 1]):
-            of += runs.count[r]
+            of += runs.rows[r]
             if rule == VARIANCE:
                 sum_ += runs.total[r]
             elif runs.extra[r] == common:
-                sum_ += runs.count[r]
+                sum_ += runs.rows[r]
         key[v] = sum_ / of
     return np.argsort(key, kind="mergesort")
 
@@ -324,7 +326,7 @@ def _best_cut(n, size, order, demand, rule, work, best, only):  # type: ignore[n
     left[:] = 0
     sum_, present = 0, 0
     for r in range(runs.start[size]):
-        node[runs.extra[r]] += runs.count[r]
+        node[runs.extra[r]] += runs.rows[r]
         sum_ += runs.total[r] if rule == VARIANCE else 0
     if demand.checked:
         for r in range(inside.start[size]):
@@ -332,7 +334,7 @@ def _best_cut(n, size, order, demand, rule, work, best, only):  # type: ignore[n
             if work.node_inside[s] == 0:
                 work.present[present] = s
                 present += 1
-            work.node_inside[s] += inside.count[r]
+            work.node_inside[s] += inside.rows[r]
     before = _n_log_n(n, logs)
     for c in range(len(node)):
         before -= _n_log_n(node[c], logs)
@@ -340,12 +342,12 @@ def _best_cut(n, size, order, demand, rule, work, best, only):  # type: ignore[n
     for at in range(size - 1):
         v = order[at]
         for r in range(runs.start[v], runs.start[v + 1]):
-            left[runs.extra[r]] += runs.count[r]
-            rows += runs.count[r]
+            left[runs.extra[r]] += runs.rows[r]
+            rows += runs.rows[r]
             left_sum += runs.total[r] if rule == VARIANCE else 0
         if demand.checked:
             for r in range(inside.start[v], inside.start[v + 1]):
-                work.left_inside[inside.extra[r]] += inside.count[r]
+                work.left_inside[inside.extra[r]] += inside.rows[r]
         if rows < demand.k or (only >= 0 and at + 1 != only):
             continue
         if n - rows < demand.k:
@@ -384,7 +386,7 @@ def _keeps(rows_left, rows_right, present, demand, work):  # type: ignore[no-unt
                 different += 1
                 entropy -= share * np.log(share)
                 excess += max(0.0, share - demand.whole[s])  # total variation: only codes that are there can exceed their share
-        if different < demand.l or entropy < demand.entropy or (not demand.t_ordered and excess > demand.t):
+        if different < demand.different or entropy < demand.entropy or (not demand.t_ordered and excess > demand.t):
             return False
         if demand.t_ordered:
             gap, moved, most = 0.0, 0.0, demand.t * max(len(demand.whole) - 1, 1)

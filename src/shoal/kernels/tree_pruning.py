@@ -1,8 +1,8 @@
 """Pessimistic pruning: a subtree is replaced by a leaf where it does not promise fewer errors (Quinlan 1993, chapter 4).
 
 A leaf that errs on e of its n rows will err more often on rows it has not seen. Its promise is n U(e, n), where U is the upper limit of the
-error rate at confidence CF: the rate at which e errors or fewer would be seen with probability CF. (C4.5's own code approximates that
-binomial limit by a normal one, which is up to two hundredths lower; the book's worked numbers are the exact limit, and so are ours.)
+error rate at confidence CF: the rate at which e errors or fewer would be seen with probability CF. (That limit is exact here. The programs
+C4.5 and J48 approximate it by a normal limit with a correction for continuity: one error in 16 gives .160 here and .155 there.)
 """
 
 from typing import Any
@@ -23,8 +23,8 @@ def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float
     return np.where(certain, 1.0, rate)
 
 
-def useful_splits(parent: NDArray[np.int32], children: NDArray[np.int32], counts: NDArray[np.int64], confidence: float) -> NDArray[np.bool_]:
-    """For each node of a tree in breadth-first order whether its split survives; what hangs below a split that does not is to be dropped."""
+def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[np.int64], confidence: float) -> NDArray[np.bool_]:
+    """For each node of a tree in breadth-first order whether its split survives; what hangs below one that does not is to be dropped."""
     rows = counts.sum(axis=1)
     errors = rows - counts.max(axis=1)
     stopped = counts.copy()  # rows that reach a node and go no further: their split value is missing
@@ -40,8 +40,9 @@ def useful_splits(parent: NDArray[np.int32], children: NDArray[np.int32], counts
 
 def _promised(errors: NDArray[np.int64], rows: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
     """n U(e, n), and 0 where there are no rows. Small leaves repeat the same few pairs, so each pair is worked out once."""
-    pairs, which = np.unique(rows * (rows.max(initial=0) + 1) + errors, return_inverse=True)
-    e, n = pairs % (rows.max(initial=0) + 1), pairs // (rows.max(initial=0) + 1)
+    most = int(rows.max()) + 1
+    pairs, which = np.unique(rows * most + errors, return_inverse=True)
+    n, e = np.divmod(pairs, most)
     promised: NDArray[np.float64] = np.where(n > 0, n * upper_error_rate(e, np.maximum(n, 1), confidence), 0.0)[which]
     return promised
 

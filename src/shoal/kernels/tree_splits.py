@@ -61,8 +61,8 @@ def by_value(tally, size, least, table):  # type: ignore[no-untyped-def]
 def best_threshold(present, tally, size, least, table):  # type: ignore[no-untyped-def]
     """Gain, gain ratio and threshold of the best cut in two; ratio 0 where there is none.
 
-    The cut is chosen by gain; the choice among distinct values is then paid for with log2(distinct - 1) bits (Quinlan 1996). Each side needs
-    `least` rows, and more where rows are many: a tenth of the average class, up to 25.
+    The cut is chosen by gain; the choice among distinct values is then paid for with log2(distinct - 1) bits (Quinlan 1996). Each side
+    needs `least` rows, and more where rows are many: a tenth of the average class, up to 25.
     """
     below = np.zeros(tally.shape[1], np.int64)
     above = np.zeros(tally.shape[1], np.int64)

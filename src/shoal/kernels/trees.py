@@ -4,10 +4,10 @@ A column holds codes: 0 is missing, 1..m its values. An ordered column (codes ar
 other column into one branch per code. A row whose split value is missing, or was never seen, stops at the node: nothing is divided into
 fractions, so the rows of a node can be counted and released.
 
-How the rows are held decides the speed. Each row is one short record, its codes and then its class, in the narrowest integers that do; a
-node is a contiguous range of records; one pass over the range counts the classes of every value of every column; and a split deals the
-records out into the same range of a second buffer by counting sort, so that every pass reads memory in order. Nodes are worked in
-breadth-first order, level by level, and the two buffers take turns.
+How the rows are held decides the speed. Each row is one short record, its codes and then its class; a node is a contiguous range of
+records; one pass over the range counts the classes of every value of every column; and a split deals the records out into the same range of
+a second buffer by counting sort, so that every pass reads memory in order. Nodes are worked in breadth-first order, level by level, and the
+two buffers take turns.
 """
 
 from collections.abc import Sequence
@@ -63,13 +63,14 @@ def grow(
     if confidence is not None and not 0 < confidence <= 1:
         raise ValueError(f"The confidence of pruning must be above 0 and at most 1, got {confidence}.")
     values = np.array([int(codes[:, j].max()) for j in range(d)], np.int64)
-    widest = max(int(values.max(initial=0)), classes)
-    records = np.empty((2, n, d + 1), np.uint8 if widest < 1 << 8 else np.int32)
+    records = np.empty((2, n, d + 1), np.int32)  # bytes would be a quarter of the memory, no faster, and compiled once more
     for j in range(d):
         records[0, :, j] = codes[:, j]
     records[0, :, d] = target
-    nodes, counts = _grow(records, np.asarray(ordered, np.bool_), values, classes, least, n if most_depth is None else most_depth, logarithms())
-    tree = Tree(*(nodes[:, field].astype(np.int32) for field in range(DEPTH + 1)), counts.copy())
+    depth = n if most_depth is None else most_depth
+    nodes, counts = _grow(records, np.asarray(ordered, np.bool_), values, classes, least, depth, logarithms())
+    columns = np.ascontiguousarray(nodes.T, np.int32)
+    tree = Tree(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6], counts.copy())
     if confidence is None or len(nodes) == 1:
         return tree
     return _cut(tree, useful_splits(tree.parent, tree.children, tree.counts, confidence))
@@ -78,8 +79,9 @@ def grow(
 def route(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The deepest node that each row reaches."""
     _, d = _checked(codes, ordered)
-    if int(tree.attribute.max()) >= d:
-        raise ValueError(f"The tree splits by column {int(tree.attribute.max())}, counted from 0, and the table has {d}: it was grown on other columns.")
+    last = int(tree.attribute.max())
+    if last >= d:
+        raise ValueError(f"The tree splits by column {last}, counted from 0, and the table has {d}: it was grown on other columns.")
     return np.asarray(_route(tree.attribute, tree.threshold, tree.first_child, tree.children, codes, np.asarray(ordered, np.bool_)))
 
 
@@ -97,8 +99,9 @@ def distribution(tree: Tree, node: NDArray[np.int32]) -> NDArray[np.float64]:
 def with_counts(tree: Tree, node: NDArray[np.int32], target: NDArray[Any], classes: int) -> Tree:
     """The same tree with the classes of other rows, whose deepest nodes are given: a foreign tree counts by weights or not at all."""
     counts = np.bincount(node.astype(np.int64) * classes + target, minlength=len(tree.parent) * classes).reshape(-1, classes)
-    for child in range(len(tree.parent) - 1, 0, -1):
-        counts[tree.parent[child]] += counts[child]
+    for level in range(int(tree.depth.max()), 0, -1):
+        children = tree.depth == level
+        np.add.at(counts, tree.parent[children], counts[children])
     return tree._replace(counts=counts.astype(np.int64))
 
 
@@ -134,12 +137,12 @@ def from_sklearn(
     split = np.asarray(children_left)[order] >= 0
     attribute = np.where(split, np.asarray(feature)[order], -1).astype(np.int32)
     code = np.zeros(m, np.int32)
-    for place in np.flatnonzero(split):
-        single = np.asarray(values[attribute[place]]).astype(np.float32)
-        code[place] = np.searchsorted(single.astype(np.float64), threshold[order[place]], side="right")
+    for inner in np.flatnonzero(split):
+        single = np.asarray(values[attribute[inner]]).astype(np.float32)
+        code[inner] = np.searchsorted(single.astype(np.float64), threshold[order[inner]], side="right")
     children = np.where(split, 2, 0).astype(np.int32)
-    links = (np.array(column, np.int32) for column in (parent, edge, depth))
-    return Tree(attribute, code, first, children, *links, np.zeros((m, 1), np.int64))
+    parents, edges, depths = (np.array(column, np.int32) for column in (parent, edge, depth))
+    return Tree(attribute, code, first, children, parents, edges, depths, np.zeros((m, 1), np.int64))
 
 
 def _checked(codes: NDArray[Any], ordered: NDArray[np.bool_]) -> tuple[int, int]:

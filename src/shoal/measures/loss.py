@@ -6,6 +6,7 @@ deviations instead, and lead in reports.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -33,10 +34,16 @@ class NumericLoss(Params):
         per_column: Mapping[str, float] = {}
         note, per_record = pairs.note, None
         if pairs.columns:
-            value, per_column, more, per_record = self.compare(pairs)
+            with warnings.catch_warnings():  # a column released without any value has no mean; what comes of it is said below
+                warnings.simplefilter("ignore", RuntimeWarning)
+                value, per_column, more, per_record = self.compare(pairs)
             note = " ".join(part for part in (note, more) if part)
             if value is not None and not np.isfinite(value):
-                value, note = None, (note + " It cannot be computed: a statistic of the original is zero or missing.").strip()
+                value, note = (
+                    None,
+                    (note + " It cannot be computed: a statistic of the original or the release is zero or missing.").strip(),
+                )
+            per_column = {column: one for column, one in per_column.items() if np.isfinite(one)}
         return Score(self.name, self.title, value, self.better, self.bounds, None, note, per_column, per_record=per_record)
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:
@@ -230,6 +237,8 @@ def _covariances(pairs: Pairs) -> FloatArray:
     """Var of a sample covariance: (m22 - m11²) / n."""
     upper = np.triu_indices(len(pairs.columns), 1)
     whole = pairs.original[~np.isnan(pairs.original).any(axis=1)]
+    if len(whole) < 2:
+        return np.empty(0)
     x = whole - whole.mean(axis=0)
     m22 = (x**2).T @ (x**2) / len(x)
     m11 = x.T @ x / len(x)
@@ -251,6 +260,7 @@ def _quantiles(pairs: Pairs) -> FloatArray:
         x, y = pairs.original[:, j], pairs.released[:, j]
         x, y = x[~np.isnan(x)], y[~np.isnan(y)]
         if not len(y):
+            result.append(np.ones(len(share)))
             continue
         step = min(0.025, 0.5 * len(x) ** -0.2)
         gap = np.quantile(x, np.minimum(share + step, 1)) - np.quantile(x, np.maximum(share - step, 0))
@@ -260,8 +270,8 @@ def _quantiles(pairs: Pairs) -> FloatArray:
 
 
 def _sureness(difference: FloatArray, variance: FloatArray) -> FloatArray:
-    """2 P(0 <= Z <= |t' - t| / √Var t); no variance: 0 if equal, else 1."""
-    difference = np.abs(np.nan_to_num(difference))
+    """2 P(0 <= Z <= |t' - t| / √Var t); no variance: 0 if equal, else 1. What the release no longer has is surely different."""
+    difference = np.abs(np.nan_to_num(difference, nan=np.inf))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference == 0, 0.0, difference / np.sqrt(np.maximum(variance, 0)))
     return np.asarray(2 * (ndtr(z) - 0.5))

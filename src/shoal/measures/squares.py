@@ -114,7 +114,8 @@ class EarthMoversDistance(NumericLoss):
                 share = (np.arange(2000) + 0.5) / 2000
                 x, y = np.quantile(x, share), np.quantile(y, share)
             work[column] = float(np.abs(x - y).mean() / spread(pairs.original)[j])
-        return (float(np.mean(list(work.values()))) if work else None), work, "", None
+        note = "" if work else "No column has a released value."
+        return (float(np.mean(list(work.values()))) if work else None), work, note, None
 
 
 def _kolmogorov_smirnov(x: FloatArray, y: FloatArray) -> float:

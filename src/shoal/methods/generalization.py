@@ -60,6 +60,15 @@ class Generalization(ColumnMethod):
             )
         return codes.astype(np.int32)
 
+    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
+        """k, and the diversity that was asked for."""
+        promised = [Promise("k-anonymity", self.k, columns)]
+        if self.l > 1:
+            promised.append(Promise("l-diversity", self.l, columns, roles.confidential[0]))
+        if self.entropy > 1:
+            promised.append(Promise("entropy-l-diversity", self.entropy, columns, roles.confidential[0]))
+        return tuple(promised)
+
     def release(
         self,
         table: Table,
@@ -81,7 +90,7 @@ class Generalization(ColumnMethod):
         dense = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
         rows_shown = shown[np.unique(groups[kept])] if shown is not None else None
         changed = published(inside, roles, columns, dense, publish, rows_shown)
-        step = self.step(columns, self.guarantees, (Promise("k-anonymity", self.k, columns),))
+        step = self.step(columns, self.guarantees, self.promises(table, roles, columns))
         made = Release.of(inside.with_columns(changed), roles, step, rng, tuple(said))
         if dropped:
             made = Release(made.table, made.made_by, kept[made.source_row], made.roles, made.warnings)

@@ -14,7 +14,7 @@ from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.generalization import Generalization, coded, diversity, target_codes
 from shoal.methods.publish import Publication
-from shoal.release import Release
+from shoal.release import Promise, Release
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -45,6 +45,14 @@ class Mondrian(Generalization):
             wanted |= {"t": self.t, "t_ordered": ordered}
         groups = mondrian_groups(data.codes, data.ordered, data.positions, self.k, **self.rule(table, roles), **wanted)
         return self.release(table, roles, columns, groups, self.publish, rng)
+
+    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
+        """Also closeness, where it was asked for."""
+        promised = super().promises(table, roles, columns)
+        if self.t == 1:
+            return promised
+        what = "ordered-t-closeness" if roles.scale(table, roles.confidential[0]) != "nominal" else "t-closeness"
+        return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
 
     def _sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
         if self.t < 1 and not roles.confidential:

@@ -70,8 +70,8 @@ def _cells(table: Table, roles: Roles, column: str, groups: IntArray, number: in
 def _ordinal_names(table: Table, roles: Roles, column: str) -> list[str | None]:
     place = {level: i for i, level in enumerate(roles.levels(table, column))}
     present = [str(v) for v in table.levels(column).to_pylist() if v is not None]
-    names: list[str | None] = sorted(present, key=place.__getitem__)
-    return [*names, None] if table.missing(column).any() else names
+    names = sorted(present, key=place.__getitem__)
+    return [*names, None] if table.missing(column).any() else [*names]
 
 
 def _cell(

@@ -57,7 +57,14 @@ def certificate(
             for step in release.made_by
         ],
         "promises": [
-            {"what": promise.what, "value": promise.value, "columns": list(promise.columns), "found": one.found, "holds": one.holds}
+            {
+                "what": promise.what,
+                "value": promise.value,
+                "columns": list(promise.columns),
+                "about": promise.about,
+                "found": plain(one.found),
+                "holds": one.holds,
+            }
             for promise, one in zip(release.promises, found)
         ],
         "measures": [plain(score.public()) for score in scores],
@@ -122,7 +129,11 @@ def warnings(
         said.append(
             f"No role was given to {', '.join(repr(column) for column in roleless)}; released as they are. Check that nobody could know them."
         )
-    telling = [c for c in (*roles.confidential, *roles.other, *roles.weight) if c in original.columns and c not in touched and _nearly_unique(original, c)]
+    telling = [
+        c
+        for c in (*roles.confidential, *roles.other, *roles.weight)
+        if c in original.columns and c not in touched and _nearly_unique(original, c)
+    ]
     if telling:
         said.append(
             f"{', '.join(repr(c) for c in telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and different in nearly every row: "
@@ -133,7 +144,9 @@ def warnings(
         if distinct < 2:
             said.append(f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value.")
     if attacks and not any(result.name == "interval-disclosure" for result in attacks):
-        said.append("interval-disclosure was not tried, so disclosure risk and score are not stated; it needs a numeric or ordinal quasi-identifier.")
+        said.append(
+            "interval-disclosure was not tried, so disclosure risk and score are not stated; it needs a numeric or ordinal quasi-identifier."
+        )
     for result in attacks:
         if "linkage" in result.name and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
             said.append(

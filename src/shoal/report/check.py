@@ -9,14 +9,19 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.errors import DataError
 from shoal.release import Promise, Release
+
+MOST_PAIRED = 5000  # classes compared pairwise
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,20 @@ def sha256_of(path: Path) -> str:
 
 def check_promises(path: Path, delimiter: str, promises: Sequence[Promise]) -> list[Found]:
     """Each promise, counted again on the rows of the file."""
-    return [_check(promise, _rows(path, delimiter, promise.columns)) for promise in promises]
+    return [_check(promise, _rows(path, delimiter, _needed(promise))) for promise in promises]
 
 
 def check_release(release: Release) -> list[Found]:
     """The same for a release that is still in memory."""
     found = []
     for promise in release.promises:
-        columns = [release.table.column(column).to_pylist() for column in promise.columns]
+        columns = [release.table.column(column).to_pylist() for column in _needed(promise)]
         found.append(_check(promise, zip(*columns)))
     return found
+
+
+def _needed(promise: Promise) -> list[str]:
+    return [*promise.columns, *([promise.about] if promise.about else [])]
 
 
 def smallest_class(path: Path, delimiter: str, columns: Sequence[str]) -> tuple[int, int]:
@@ -79,20 +88,83 @@ def verify(release: Path, certificate: Path) -> list[Found]:
             found.append(Found("smallest class", measured["value"], smallest, smallest == measured["value"]))
             found.append(Found("unique records", measured["details"]["uniques"], uniques, uniques == measured["details"]["uniques"]))
     for promise in said["promises"]:
-        lacking = [column for column in promise["columns"] if column not in names]
-        if lacking:
+        kept = Promise(promise["what"], promise["value"], tuple(promise["columns"]), promise.get("about"))
+        if any(column not in names for column in _needed(kept)):
             found.append(Found(promise["what"], promise["value"], "columns missing", False))
-            continue
-        kept = Promise(promise["what"], promise["value"], tuple(promise["columns"]))
-        found += check_promises(release, delimiter, [kept])
+        else:
+            found += check_promises(release, delimiter, [kept])
     return found
 
 
 def _check(promise: Promise, rows: Iterator[tuple[Any, ...]]) -> Found:
-    if promise.what != "k-anonymity":
-        raise DataError(f"There is no check for the promise '{promise.what}'. A promise that cannot be checked is not made.")
-    smallest = min(Counter(rows).values(), default=0)
-    return Found(f"k-anonymity over {', '.join(promise.columns)}", promise.value, smallest, smallest >= promise.value)
+    """k and the diversities are at least what was promised, closeness at most."""
+    over = ", ".join(promise.columns)
+    if promise.what == "k-anonymity":
+        classes = Counter(rows)
+        smallest = min(classes.values(), default=0)
+        wild = _smallest_as_wildcard(classes)
+        found = smallest if wild is None else min(smallest, wild)
+        return Found(f"k-anonymity over {over}", promise.value, found, found >= promise.value)
+    inside: dict[tuple[Any, ...], Counter[Any]] = {}
+    for row in rows:
+        inside.setdefault(row[:-1], Counter())[row[-1]] += 1
+    if promise.what == "l-diversity":
+        least = min((len(values) for values in inside.values()), default=0)
+        return Found(f"distinct values of {promise.about} over {over}", promise.value, least, least >= promise.value)
+    if promise.what == "entropy-l-diversity":
+        effective = min((_effective(values) for values in inside.values()), default=0.0)
+        return Found(f"effective values of {promise.about} over {over}", promise.value, effective, effective >= promise.value - 1e-9)
+    if promise.what in ("t-closeness", "ordered-t-closeness"):
+        farthest = _farthest(list(inside.values()), promise.what == "ordered-t-closeness")
+        return Found(f"closeness of {promise.about} over {over}", promise.value, farthest, farthest <= promise.value + 1e-9)
+    raise DataError(f"There is no check for the promise '{promise.what}'. A promise that cannot be checked is not made.")
+
+
+def _smallest_as_wildcard(classes: Counter[tuple[Any, ...]]) -> int | None:
+    """The fewest records any class could be taken for when a suppressed cell stands for every value; None where nothing is suppressed.
+
+    It can only be more than the class itself; it is counted all the same, by comparing classes pairwise, up to a few thousand of them.
+    """
+    tuples = list(classes)
+    if len(tuples) > MOST_PAIRED or not any("*" in row for row in tuples):
+        return None
+    number: list[dict[Any, int]] = [{} for _ in tuples[0]]
+    codes = np.array([[seen.setdefault(cell, len(seen)) for seen, cell in zip(number, row)] for row in tuples])
+    open_ = np.array([[cell == "*" for cell in row] for row in tuples])
+    sizes = np.array(list(classes.values()))
+    return min(int(sizes[((codes == codes[i]) | open_ | open_[i]).all(axis=1)].sum()) for i in range(len(tuples)))
+
+
+def _effective(values: Counter[Any]) -> float:
+    total = values.total()
+    return math.exp(-sum(count / total * math.log(count / total) for count in values.values()))
+
+
+def _farthest(classes: list[Counter[Any]], ordered: bool) -> float:
+    """The largest distance of a class's values from all values'."""
+    whole: Counter[Any] = Counter()
+    for values in classes:
+        whole.update(values)
+    domain, total = sorted(whole, key=_order), whole.total()
+    farthest = 0.0
+    for values in classes:
+        size, gap, distance = values.total(), 0.0, 0.0
+        for value in domain:
+            difference = values[value] / size - whole[value] / total
+            gap += difference
+            distance += abs(gap) if ordered else abs(difference)
+        farthest = max(farthest, distance / (max(len(domain) - 1, 1) if ordered else 2))
+    return farthest
+
+
+def _order(value: Any) -> tuple[int, float, str]:
+    """Numbers by size, then text, then missing."""
+    if value is None or value == "":
+        return 2, 0.0, ""
+    try:
+        return 0, float(value), ""
+    except (TypeError, ValueError):
+        return 1, 0.0, str(value)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -1,0 +1,359 @@
+"""kACTUS, phase two: given a decision tree and the node each row reached, at which node each row is released (Kisilevich et al. 2010).
+
+The rows released at one node show the same path from the root and nothing else, so each node releases at most one group. From the leaves
+up, every node looks at its children. A child that complies is released whole; rows of the others climb to the node and join those that had
+stopped there. If what has gathered at the node does not comply, the node borrows rows from the children just released, exactly as many as
+it lacks, each lender keeping enough; where they cannot spare that many it borrows nothing, and its rows climb on.
+
+What is left at the root in the end is released with everything suppressed. If it is too little for that, the paper drops it; here it is
+rescued by borrowing from the groups with most to spare, or else by dissolving the smallest groups into it. No row is lost.
+
+A group complies if it has k rows and, where a sensitive column is given, at least l distinct values in it with an entropy of at least the
+logarithm of `entropy_l`. What is not diverse borrows first the rows that make it more so.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+ROUNDING = 1e-9  # l values equally often have the entropy log l, but for rounding
+DROPPED = -1
+ROWS, DISTINCT, DISORDER = range(3)  # what is known of a group: rows, distinct sensitive values, sum of c log c over their counts c
+
+
+def anonymize(
+    parent: NDArray[Any],
+    node: NDArray[Any],
+    k: int,
+    draws: NDArray[np.float64],
+    sensitive: NDArray[Any] | None = None,
+    l: int = 1,  # noqa: E741 - the letter of l-diversity
+    entropy_l: float = 1.0,
+    rescue: bool = True,
+) -> NDArray[np.int32]:
+    """For each row the node at which it is released; without `rescue`, as in the paper, -1 for rows that are dropped.
+
+    `parent` numbers the nodes from the root, 0, so that parents come before children, and `node` is the deepest node each row reached. Rows
+    lend in the order of their `draws`, random numbers from 0 up to 1, as long as their group can spare one. `sensitive` holds codes from 0.
+    """
+    n, m = len(node), len(parent)
+    parent, node = np.asarray(parent, np.int64), np.asarray(node, np.int64)
+    if m == 0 or parent[0] >= 0 or (parent[1:] < 0).any() or (parent[1:] >= np.arange(1, m)).any():
+        raise ValueError("The first node must be the root, and every other node must come after its parent.")
+    if n and (int(node.min()) < 0 or int(node.max()) >= m):
+        raise ValueError("Every row needs a node of the tree.")
+    if len(draws) != n or (n and not (float(draws.min()) >= 0 and float(draws.max()) < 1)):
+        raise ValueError("Every row needs a draw from 0 up to but not including 1.")
+    if k < 1 or n < k:
+        raise ValueError(f"k must be at least 1 and at most the number of rows, {n:,}; got {k}.")
+    codes, values = np.zeros(0, np.int64), 0
+    if sensitive is not None and (l > 1 or entropy_l > 1):
+        codes = np.asarray(sensitive, np.int64)
+        if len(codes) != n or int(codes.min()) < 0:
+            raise ValueError("Every row needs a sensitive value, coded from 0.")
+        values = int(codes.max()) + 1
+    elif l > 1 or entropy_l > 1:
+        raise ValueError("Diversity needs a sensitive column.")
+    entropy = float(np.log(max(1.0, entropy_l)))
+    shares = np.bincount(codes) / n
+    shares = shares[shares > 0]
+    if values and (len(shares) < l or -(shares * np.log(shares)).sum() < entropy - ROUNDING):
+        raise ValueError(f"The table as a whole, with {len(shares)} distinct sensitive values, is not diverse enough: no release can be.")
+    rule = (k, l, entropy)
+    draws = np.ascontiguousarray(draws, np.float64)
+    group = np.asarray(_released_at(parent, *_climb(parent, node, draws, codes, values, rule)))
+    if rescue and (group == DROPPED).any():
+        _rescue(group, draws, codes, np.zeros(values, np.int64), rule)
+    return group.astype(np.int32)
+
+
+@njit(cache=True)
+def _climb(parent, node, draws, codes, values, rule):  # type: ignore[no-untyped-def]
+    """The node where each row ends up, and which nodes comply. Rows at a node that does not comply have climbed on with all it held."""
+    n, m = len(node), len(parent)
+    at = node.copy()
+    # the rows of a node are a chain, so that all of them climb in one step; the children of a node are another
+    first, last, following = np.full(m, -1), np.full(m, -1), np.full(n, -1)
+    size = np.zeros(m, np.int64)
+    for i in range(n):
+        _append(first, last, following, at[i], i, i)
+        size[at[i]] += 1
+    first_child, sibling = np.full(m, -1), np.full(m, -1)
+    for v in range(m - 1, 0, -1):
+        sibling[v] = first_child[parent[v]]
+        first_child[parent[v]] = v
+    complies = np.zeros(m, np.bool_)
+    scratch = np.zeros(values, np.int64)
+    for p in range(m - 1, -1, -1):  # children before parents
+        spare = 0
+        v = first_child[p]
+        while v >= 0:
+            if complies[v]:
+                spare += size[v] - rule[0]
+            elif size[v] > 0:
+                _append(first, last, following, p, first[v], last[v])
+                size[p] += size[v]
+            v = sibling[v]
+        if size[p] == 0:
+            continue
+        complies[p] = size[p] >= rule[0] and (values == 0 or _chain_is_diverse(first[p], following, codes, scratch, rule))
+        if complies[p] or spare < max(1, rule[0] - size[p]):
+            continue
+        rows, lender, sizes = _could_lend(first_child[p], sibling, complies, size, first, following, rule[0])
+        borrowed = _borrow(_chain(first[p], following, size[p]), rows, lender, sizes, draws[rows], codes, scratch, rule)
+        complies[p] = len(borrowed) > 0
+        size[p] += len(borrowed)
+        for i in borrowed:
+            at[i] = p
+            _append(first, last, following, p, i, i)  # breaks the lender's chain, which nobody looks at again
+    return at, complies
+
+
+@njit(cache=True)
+def _append(first, last, following, node, head, tail):  # type: ignore[no-untyped-def]
+    """Hang a chain of rows on that of a node."""
+    if first[node] < 0:
+        first[node] = head
+    else:
+        following[last[node]] = head
+    last[node] = tail
+    following[tail] = -1
+
+
+@njit(cache=True)
+def _chain(i, following, size):  # type: ignore[no-untyped-def]
+    rows = np.empty(size, np.int64)
+    for place in range(size):
+        rows[place] = i
+        i = following[i]
+    return rows
+
+
+@njit(cache=True)
+def _could_lend(child, sibling, complies, size, first, following, k):  # type: ignore[no-untyped-def]
+    """The rows of a node's complying children that have some to spare, the number of the child for each row, and the children's sizes."""
+    lenders, could_lend = 0, 0
+    v = child
+    while v >= 0:
+        if complies[v] and size[v] > k:
+            could_lend += size[v]
+            lenders += 1
+        v = sibling[v]
+    rows, lender, sizes = np.empty(could_lend, np.int64), np.empty(could_lend, np.int64), np.empty(lenders, np.int64)
+    lenders, found = 0, 0
+    v = child
+    while v >= 0:
+        if complies[v] and size[v] > k:
+            sizes[lenders] = size[v]
+            i = first[v]
+            while i >= 0:
+                rows[found], lender[found] = i, lenders
+                found += 1
+                i = following[i]
+            lenders += 1
+        v = sibling[v]
+    return rows, lender, sizes
+
+
+@njit(cache=True)
+def _released_at(parent, at, complies):  # type: ignore[no-untyped-def]
+    """From the node where a row ended up to the nearest node above that released what it held."""
+    release = np.empty(len(parent), np.int64)
+    for v in range(len(parent)):
+        if complies[v]:
+            release[v] = v
+        else:
+            release[v] = DROPPED if v == 0 else release[parent[v]]
+    group = np.empty(len(at), np.int64)
+    for i in range(len(at)):
+        group[i] = release[at[i]]
+    return group
+
+
+def _rescue(group: IntArray, draws: NDArray[np.float64], codes: IntArray, scratch: IntArray, rule: tuple[int, int, float]) -> None:
+    """Give the rows that are left at the root a group of their own there."""
+    left = np.flatnonzero(group == DROPPED)
+    placed = np.flatnonzero(group != DROPPED)
+    nodes, lender, sizes = np.unique(group[placed], return_inverse=True, return_counts=True)
+    rank = np.empty(len(nodes), np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(nodes))  # most to spare first, the higher in the tree of equals
+    borrowed = _borrow(left, placed, lender, sizes, rank[lender] + draws[placed] / 2, codes, scratch, rule)
+    group[left] = group[borrowed] = 0
+    if len(borrowed) == 0:
+        smallest_first = np.argsort(sizes, kind="stable")
+        rows = placed[np.argsort(lender, kind="stable")]
+        ends = np.cumsum(sizes)
+        group[_dissolve(left, rows, ends - sizes, ends, smallest_first, codes, scratch, rule)] = 0
+
+
+@njit(cache=True)
+def _dissolve(left, rows, starts, ends, order, codes, scratch, rule):  # type: ignore[no-untyped-def]
+    """Rows of whole groups, taken one after the other until together with what is left they comply; the whole table does."""
+    state = _state(left, codes, scratch)
+    taken = np.empty(len(rows), np.int64)
+    found = 0
+    for g in order:
+        if state[ROWS] >= rule[0] and _diverse(state, rule):
+            break
+        for place in range(starts[g], ends[g]):
+            taken[found] = rows[place]
+            found += 1
+            if len(scratch):
+                _change(state, scratch, codes[rows[place]], 1)
+            else:
+                state[ROWS] += 1
+    return taken[:found]
+
+
+@njit(cache=True)
+def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):  # type: ignore[no-untyped-def]
+    """The rows to move so that the short group complies and all lenders still do, lowest priority numbers first; none if that cannot be."""
+    k = rule[0]
+    ask = len(scratch) > 0
+    state = _state(short, codes, scratch)
+    lenders = np.zeros((len(sizes), 3))
+    cell, count = np.zeros(0, np.int64), np.zeros(0, np.int64)  # a cell: one value at one lender
+    for g in range(len(sizes)):
+        lenders[g, ROWS] = sizes[g]
+    if ask:
+        cell, count = _cells(rows, lender, codes, len(scratch))
+        for x in range(len(rows)):
+            count[cell[x]] += 1
+            lenders[lender[x], DISTINCT] += count[cell[x]] == 1
+            lenders[lender[x], DISORDER] += _c_log_c(count[cell[x]]) - _c_log_c(count[cell[x]] - 1)
+    # a heap hands out the next row in order without sorting all of them: few are needed
+    heap = np.arange(len(rows))
+    waiting = len(heap)
+    for x in range(waiting // 2 - 1, -1, -1):
+        _sift_down(heap, x, waiting, priority)
+    passed_over = np.empty(len(rows) if ask else 0, np.int64)
+    passed = again = found = 0
+    taken = np.empty(len(rows), np.int64)
+    while True:
+        diverse = _diverse(state, rule)
+        if diverse and state[ROWS] >= k:
+            break
+        if diverse and again < passed:  # rows that did not make the group more diverse will do now
+            x = passed_over[again]
+            again += 1
+        elif waiting:
+            x = heap[0]
+            waiting -= 1
+            heap[0] = heap[waiting]
+            _sift_down(heap, 0, waiting, priority)
+        else:
+            break
+        g = lender[x]
+        if lenders[g, ROWS] <= k:
+            continue
+        if ask:
+            value = codes[rows[x]]
+            before = state.copy()
+            _change(lenders[g], count, cell[x], -1)
+            _change(state, scratch, value, 1)
+            if not diverse:
+                helps = state[DISTINCT] > before[DISTINCT] or (rule[2] > 0 and _entropy(state) > _entropy(before) + ROUNDING)
+            else:
+                helps = _diverse(state, rule)
+            if not helps or not _diverse(lenders[g], rule):
+                _change(lenders[g], count, cell[x], 1)
+                _change(state, scratch, value, -1)
+                if not diverse:
+                    passed_over[passed] = x
+                    passed += 1
+                continue
+        else:
+            lenders[g, ROWS] -= 1
+            state[ROWS] += 1
+        taken[found] = rows[x]
+        found += 1
+    complies = state[ROWS] >= k and _diverse(state, rule)
+    if ask:
+        for i in short:
+            scratch[codes[i]] = 0
+        for place in range(found):
+            scratch[codes[taken[place]]] = 0
+    return taken[: found if complies else 0]
+
+
+@njit(cache=True)
+def _sift_down(heap, place, size, priority):  # type: ignore[no-untyped-def]
+    x = heap[place]
+    while 2 * place + 1 < size:
+        child = 2 * place + 1
+        if child + 1 < size and priority[heap[child + 1]] < priority[heap[child]]:
+            child += 1
+        if priority[heap[child]] >= priority[x]:
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = x
+
+
+@njit(cache=True)
+def _cells(rows, lender, codes, values):  # type: ignore[no-untyped-def]
+    """A number for each pair of lender and value that occurs, so that memory does not grow with all pairs there could be."""
+    key = np.empty(len(rows), np.int64)
+    for x in range(len(rows)):
+        key[x] = lender[x] * values + codes[rows[x]]
+    order = np.argsort(key)
+    cell = np.empty(len(rows), np.int64)
+    cells = 0
+    for place in range(len(rows)):
+        cells += place > 0 and key[order[place]] != key[order[place - 1]]
+        cell[order[place]] = cells
+    return cell, np.zeros(cells + 1, np.int64)
+
+
+@njit(cache=True)
+def _chain_is_diverse(i, following, codes, scratch, rule):  # type: ignore[no-untyped-def]
+    state = np.zeros(3)
+    start = i
+    while i >= 0:
+        _change(state, scratch, codes[i], 1)
+        i = following[i]
+    i = start
+    while i >= 0:
+        scratch[codes[i]] = 0
+        i = following[i]
+    return _diverse(state, rule)
+
+
+@njit(cache=True)
+def _state(rows, codes, scratch):  # type: ignore[no-untyped-def]
+    """What is known of a group; its values are counted in the scratch, if diversity is asked for."""
+    state = np.zeros(3)
+    for i in rows:
+        if len(scratch):
+            _change(state, scratch, codes[i], 1)
+        else:
+            state[ROWS] += 1
+    return state
+
+
+@njit(cache=True)
+def _change(state, count, cell, by):  # type: ignore[no-untyped-def]
+    """One row more or less of a value."""
+    state[DISORDER] += _c_log_c(count[cell] + by) - _c_log_c(count[cell])
+    state[DISTINCT] += (count[cell] + by > 0) - (count[cell] > 0)
+    state[ROWS] += by
+    count[cell] += by
+
+
+@njit(cache=True)
+def _diverse(state, rule):  # type: ignore[no-untyped-def]
+    return (rule[1] <= 1 or state[DISTINCT] >= rule[1]) and (rule[2] <= 0 or _entropy(state) >= rule[2] - ROUNDING)
+
+
+@njit(cache=True)
+def _entropy(state):  # type: ignore[no-untyped-def]
+    return np.log(state[ROWS]) - state[DISORDER] / state[ROWS]
+
+
+@njit(cache=True)
+def _c_log_c(c):  # type: ignore[no-untyped-def]
+    return c * np.log(c) if c > 1 else 0.0
