@@ -23,6 +23,7 @@ from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, ShoalError
 from shoal.randomness import rng_for
 from shoal.release import Release
+from shoal.report.check import check_release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
@@ -183,12 +184,8 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
         _hold(step.method == cls.name and _json(dict(step.parameters)), cls, f"{where} its step must carry its name and plain parameters")
     covered = {promise.what for promise in release.promises}
     _hold(set(cls.guarantees) <= covered, cls, f"{where} it guarantees {', '.join(cls.guarantees)} but does not promise it for any columns")
-    for promise in release.promises:
-        _hold(promise.what == "k-anonymity", cls, f"{where} it promises {promise.what!r}, which nothing can check")
-        smallest = min(Counter(_tuples(release.table, promise.columns)).values())
-        _hold(
-            smallest >= promise.value, cls, f"{where} it promises k = {promise.value:g} over {promise.columns}, but a class has {smallest}"
-        )
+    for found in check_release(release):
+        _hold(found.holds, cls, f"{where} it promises {found.what}: {found.promised:g}, but {found.found:g} was counted")
 
 
 def _check_rows(cls: type[Any], where: str, table: Table, roles: Roles, release: Release) -> None:

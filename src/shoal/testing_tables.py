@@ -52,7 +52,15 @@ def table_of(columns: dict[str, list[Any]], **scales: Any) -> tuple[Table, Roles
         "mark": [1000 + i for i in range(rows)],
     }
     kept: dict[str, Any] = {key: tuple(c for c in value if c in columns) if key == "nominal" else value for key, value in scales.items()}
-    roles = Roles(quasi=tuple(columns), identifier=("person",), household=("home",), confidential=("secret",), other=("mark",), **kept)
+    roles = Roles(
+        quasi=tuple(columns),
+        identifier=("person",),
+        household=("home",),
+        confidential=("secret",),
+        other=("mark",),
+        target="secret",
+        **kept,
+    )
     table = Table.of({**extra, **columns})
     return table, roles.check(table)
 

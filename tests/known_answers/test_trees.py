@@ -167,12 +167,61 @@ def plain_c45(codes: Codes, ordered: NDArray[np.bool_], y: Codes, classes: int, 
     return result
 
 
-def paths(tree: Tree) -> dict[Path, list[int]]:
+def paths_of_nodes(tree: Tree) -> list[Path]:
     ways: list[Path] = [()]
     for node in range(1, len(tree.parent)):
         up = tree.parent[node]
         ways.append((*ways[up], (int(tree.attribute[up]), int(tree.threshold[up]), int(tree.edge[node]))))
-    return {way: counts.tolist() for way, counts in zip(ways, tree.counts) if counts.sum()}
+    return ways
+
+
+def paths(tree: Tree) -> dict[Path, list[int]]:
+    return {way: counts.tolist() for way, counts in zip(paths_of_nodes(tree), tree.counts) if counts.sum()}
+
+
+def plain_pruned(tree: Tree, confidence: float) -> dict[Path, list[int]]:
+    """The paths left after collapsing splits that save no error, from the root down, and then pruning, from the leaves up."""
+    ways = paths_of_nodes(tree)
+    leaf = tree.children == 0
+
+    def below(node: int) -> list[int]:
+        return list(range(tree.first_child[node], tree.first_child[node] + tree.children[node])) if not leaf[node] else []
+
+    def promised(errors: int, rows: int) -> float:
+        return rows * float(upper_error_rate(np.array(errors), np.array(rows), confidence)) if rows else 0.0
+
+    def stopped(node: int) -> tuple[int, int]:
+        rest = tree.counts[node] - sum(tree.counts[child] for child in below(node))
+        return int(rest.sum() - rest[tree.counts[node].argmax()]), int(rest.sum())
+
+    def errors(node: int) -> int:
+        return int(tree.counts[node].sum() - tree.counts[node].max())
+
+    def seen(node: int) -> int:
+        return errors(node) if leaf[node] else stopped(node)[0] + sum(seen(child) for child in below(node))
+
+    def collapse(node: int) -> None:
+        leaf[node] = leaf[node] or seen(node) >= errors(node)
+        for child in below(node):
+            collapse(child)
+
+    def prune(node: int) -> float:
+        as_leaf = promised(errors(node), int(tree.counts[node].sum()))
+        if not leaf[node]:
+            as_tree = promised(*stopped(node)) + sum(prune(child) for child in below(node))
+            if as_leaf > as_tree + 0.1:
+                return as_tree
+            leaf[node] = True
+        return as_leaf
+
+    collapse(0)
+    prune(0)
+    kept, found = [0], {}
+    for node in kept:
+        kept += below(node)
+        if tree.counts[node].sum():
+            found[ways[node]] = tree.counts[node].tolist()
+    return found
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -185,8 +234,11 @@ def test_same_tree_as_a_plain_program(seed: int) -> None:
     target = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score).astype(np.int32)
     codes[rng.random(codes.shape) < 0.05 * (seed % 3)] = 0
     ordered = np.array([False, True, False, False, True])
-    ours = paths(grow(codes, ordered, target, classes, least, confidence=None))
+    whole = grow(codes, ordered, target, classes, least, confidence=None)
+    ours = paths(whole)
     assert ours == plain_c45(codes, ordered, target, classes, least)
+    for confidence in (0.25, 0.6):
+        assert paths(grow(codes, ordered, target, classes, least, confidence)) == plain_pruned(whole, confidence)
     shuffled = rng.permutation(n)
     assert ours == paths(grow(codes[shuffled], ordered, target[shuffled], classes, least, confidence=None))
 

@@ -51,12 +51,15 @@ cases = st.builds(
     secrets=st.integers(1, 5),
     seed=st.integers(0, 2**31),
 )
-rules = st.sampled_from(["widest", "gain", "variance"])
+rules = st.sampled_from(["widest", "gain", "variance", "gain, ratio and narrowing", "variance, ratio and narrowing"])
 
 
 def grouped(c: Case, rule: str, rows: Any = slice(None), **more: Any) -> NDArray[np.int64]:
-    target = c.target[rows] if rule == "gain" else c.target[rows] * 0.1
-    groups = mondrian_groups(c.codes[rows], c.ordered, c.positions, c.k, rule=rule, target=target, classes=4, **more)  # type: ignore[arg-type]
+    name = rule.split(",")[0]
+    if name != rule:
+        more = {**more, "ratio": 1.0, "narrowing": 0.1}
+    target = c.target[rows] if name == "gain" else c.target[rows] * 0.1
+    groups = mondrian_groups(c.codes[rows], c.ordered, c.positions, c.k, rule=name, target=target, classes=4, **more)  # type: ignore[arg-type]
     assert sorted(set(groups.tolist())) == list(range(int(groups.max()) + 1))
     return groups
 

@@ -25,6 +25,7 @@ Confidential = Annotated[Names, typer.Option("--confidential", help="Confidentia
 Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,b,c: left out of the release.")]
 Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
+Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
 Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
 Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
 Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
@@ -79,6 +80,7 @@ def protect(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    target: Target = None,
     parameter: Parameter = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -93,7 +95,7 @@ def protect(
 
     recipe = Recipe(
         table,
-        words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        words.roles(roles, target, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
         (make("method", method, words.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
     )
@@ -130,11 +132,19 @@ def measure(
     nominal: Nominal = None,
     name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
+    target: Annotated[
+        Optional[str],
+        typer.Option("--target", help="Instead: how well models trained on the release predict this column in untouched originals."),
+    ] = None,
+    learner: Annotated[Names, typer.Option("--learner", help="With --target: a learner; may be repeated. Absent: all.")] = None,
     json: Json = False,
 ) -> None:
     """Measure what a release costs in usefulness, and what its classes give away."""
     from shoal.cli import words
 
+    if target is not None:
+        words.learn(folder, target, learner, json)
+        return
     given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
     words.measure(words.pair(folder, original, release, key, given), name, parameter, json)
 
@@ -200,6 +210,7 @@ def compare(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    target: Target = None,
     parameter: Parameter = None,
     out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write the risk-usefulness map to this HTML file.")] = None,
     seed: Seed = None,
@@ -208,8 +219,21 @@ def compare(
     """Protect by each of several recipes or parameters, and draw risk against loss."""
     from shoal.cli import words
 
-    given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    given = words.roles(roles, target, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
     words.compare(words.recipes(what, method, given, parameter), out, seed, json)
+
+
+@app.command()
+def sample(
+    release: Annotated[Path, typer.Argument(help="A released file of values, sets and intervals.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file of points to write.")],
+    seed: Annotated[Optional[int], typer.Option("--seed", min=0, help="Repeat a draw.")] = None,
+    json: Json = False,
+) -> None:
+    """Draw one value for each set or interval, for tools that need points. It is a draw, not data."""
+    from shoal.cli import words
+
+    words.sample(release, out, seed, json)
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json as json_
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,14 +30,14 @@ def names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(word.strip() for words in given or () for word in words.split(",") if word.strip())
 
 
-def roles(file: Path | None, **given: list[str] | None) -> Roles:
+def roles(file: Path | None, target: str | None = None, /, **given: list[str] | None) -> Roles:
     """From a roles file, and more on top of it."""
     base = read_toml(file) if file else {}
     base = Roles.parse(base.get("roles", base)).plain()
     for role, columns in given.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *names(columns)]}
-    return Roles.parse(base)
+    return Roles.parse({**base, "target": target} if target else base)
 
 
 def parameters(given: list[str] | None) -> dict[str, str]:
@@ -197,6 +198,57 @@ def measure(run: Run, name: list[str] | None, parameter: list[str] | None, json:
         show.data([plain(score.public()) for score in scores])
     else:
         show.table("Measures", ["measure", "value", "better", "what it is"], [_score_row(score) for score in scores])
+
+
+def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
+    """Accuracy on untouched originals, trained on originals and on releases made the same way."""
+    from shoal.learning import as_rows
+    from shoal.learning import learn as learn_from
+    from shoal.report.certificate import plain
+
+    if folder is None:
+        raise ParameterError("--target needs a run folder: models are trained on halves protected by the run's own recipe.")
+    run = load_run(folder)
+    checked = replace(run.roles, target=target).check(run.original)
+    with show.progress() as progress:
+        results = learn_from(run.original, checked, run.recipe.steps, run.secret, names(learner), progress=progress)
+    if json:
+        show.data(plain(as_rows(results)))
+        return
+    show.table(
+        f"Accuracy for '{target}' in untouched originals (5 x 2 cross-validation)",
+        ["learner", "trained on originals", "trained on releases", "loss, points", "F-test p"],
+        [
+            (r.learner, f"{r.original:.2%}", f"{r.released:.2%}", f"{r.loss:.2f} ± {100 * r.deviation:.2f}", f"{r.p_value:.3f}")
+            for r in results
+        ],
+    )
+    show.say("Each half is protected by the run's recipe and trained on; the other half is tested on as it was.")
+
+
+def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
+    """A point table, and a file beside it that says it is a draw."""
+    from shoal.files import write_table
+    from shoal.randomness import new_secret, rng_for
+    from shoal.report.check import sha256_of
+    from shoal.sample import sample as draw
+
+    about = out.with_name(out.name + ".about.json")
+    for path in (out, about):
+        if path.exists():
+            raise OutputError(f"{path} exists. Choose another name, or remove it first.")
+    drawn = draw(read_table(release), rng_for(new_secret() if seed is None else seed, "sample"))
+    said = {
+        "what": "One value drawn for each set or interval of a release. A draw, not data: no row says what a person had.",
+        "drawn_from_sha256": sha256_of(release),
+        "rows": len(drawn),
+        "seed": seed,
+    }
+    write_table(drawn, out)
+    write_text(about, json_.dumps(said, indent=2) + "\n")
+    if json:
+        show.data({"file": str(out), **said})
+    show.say(f"{out} holds one draw of {len(drawn):,} rows; {about.name} says so.")
 
 
 def _score_row(score: Score) -> tuple[str, str, str, str]:

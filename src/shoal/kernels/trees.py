@@ -220,7 +220,7 @@ def _grow(records, ordered, values, classes, least, most_depth, table):  # type:
     nodes[0, SIZE] = n
     for i in range(n):
         counts[0, records[0, i, d]] += 1
-    cells = np.empty(_all_cells(values, classes), np.int32)  # classes by value, column after column, of the node at hand
+    cells = np.empty(_most_cells(values, classes, n), np.int32)  # classes by value, column after column, of the node at hand
     begin = np.empty(d, np.int64)  # where a column's cells begin, -1 for a column that is sorted instead
     made, node = 1, -1
     while node + 1 < made:
@@ -277,22 +277,29 @@ def _doubled(array):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _all_cells(values, classes):  # type: ignore[no-untyped-def]
+def _is_counted(values, classes, size):  # type: ignore[no-untyped-def]
+    """Whether a column is counted in one cell per value and class, or, having far more of those than the node has rows, sorted."""
+    return (values + 1) * classes <= max(256, 4 * size)
+
+
+@njit(cache=True)
+def _most_cells(values, classes, n):  # type: ignore[no-untyped-def]
     cells = 0
     for j in range(len(values)):
-        cells += (values[j] + 1) * classes
+        if _is_counted(values[j], classes, n):
+            cells += (values[j] + 1) * classes
     return cells
 
 
 @njit(cache=True)
 def _count(mine, values, classes, begin, cells):  # type: ignore[no-untyped-def]
-    """One pass over the records of a node counts every column that does not have far more values than the node has rows."""
+    """One pass over the records of a node counts the classes of every value of every column."""
     size, d = len(mine), len(values)
     counted = np.empty(d, np.int64)
     columns, end = 0, 0
     for j in range(d):
         begin[j] = -1
-        if (values[j] + 1) * classes <= max(256, 4 * size):
+        if _is_counted(values[j], classes, size):
             begin[j] = end
             end += (values[j] + 1) * classes
             counted[columns] = j
@@ -326,8 +333,11 @@ def _tally(mine, j, most, classes, begin, cells):  # type: ignore[no-untyped-def
     for i in range(len(mine)):
         keys[i] = np.int64(mine[i, j]) * classes + np.int64(mine[i, d])
     keys.sort()
-    present = np.empty(len(keys), np.int64)
-    tally = np.zeros((len(keys), classes), np.int64)
+    distinct = 0
+    for i in range(len(keys)):
+        distinct += i == 0 or keys[i] // classes != keys[i - 1] // classes
+    present = np.empty(distinct, np.int64)
+    tally = np.zeros((distinct, classes), np.int64)
     for i in range(len(keys)):
         code = keys[i] // classes
         if code > 0:

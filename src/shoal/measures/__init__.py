@@ -13,6 +13,7 @@ from shoal.measures.anonymity import (
     Uniqueness,
 )
 from shoal.measures.cells import CellLoss
+from shoal.measures.certainty import NCP
 from shoal.measures.loss import IL, IL1, IL2, IL3, IL4, IL5, PIL, IL1s, IL2s, IL3s, IL5s, ILs
 from shoal.measures.squares import SSA, SSE, SST, DistributionDistance, EarthMoversDistance, SSERatio
 
@@ -28,6 +29,7 @@ MEASURES = (
     Discernibility,
     AverageClassSize,
     CellLoss,
+    NCP,
     IL1s,
     IL2s,
     IL3s,

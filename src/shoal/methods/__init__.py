@@ -1,9 +1,38 @@
 """Methods: one textbook algorithm, one class, one name, one reference."""
 
+from shoal.methods.kactus import Kactus, KactusRefined
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
+from shoal.methods.mondrian import InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
 from shoal.methods.swapping import RankSwapping
 
-METHODS = (Mdav, MdavLarge, VMdav, IndividualRanking, ZProjection, PcaProjection, RankSwapping, Noise)
+METHODS = (
+    Mdav,
+    MdavLarge,
+    VMdav,
+    IndividualRanking,
+    ZProjection,
+    PcaProjection,
+    RankSwapping,
+    Noise,
+    Mondrian,
+    InfogainMondrian,
+    Kactus,
+    KactusRefined,
+)
 
-__all__ = ["METHODS", "IndividualRanking", "Mdav", "MdavLarge", "Noise", "PcaProjection", "RankSwapping", "VMdav", "ZProjection"]
+__all__ = [
+    "METHODS",
+    "IndividualRanking",
+    "InfogainMondrian",
+    "Kactus",
+    "KactusRefined",
+    "Mdav",
+    "MdavLarge",
+    "Mondrian",
+    "Noise",
+    "PcaProjection",
+    "RankSwapping",
+    "VMdav",
+    "ZProjection",
+]

@@ -77,7 +77,7 @@ def _round_edges(low: float, high: float) -> NDArray[np.float64]:
     """About BINS cuts at multiples of 1, 2 or 5 times a power of ten."""
     if not high > low:
         return np.array([low])
-    step = 10 ** math.floor(math.log10((high - low) / BINS))
+    step = 10.0 ** math.floor(math.log10((high - low) / BINS))
     step = next(step * factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= BINS)
     return np.asarray(
         np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step if high - low >= step else [round(low / step) * step]
