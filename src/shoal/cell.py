@@ -17,6 +17,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.table import Table
+
+FloatArray = NDArray[np.float64]
+
 SUPPRESSED = "*"
 _INTERVAL = re.compile(r"^\[(-?[0-9.eE+-]+)\.\.(-?[0-9.eE+-]+)\]$")
 
@@ -127,3 +134,40 @@ def _split(inside: str) -> list[str]:
         now += character
         escaped = character == "\\" and not escaped
     return [*parts, now]
+
+
+def is_generalized(original: Table, released: Table, column: str) -> bool:
+    """Whether a released column holds sets, intervals or suppressed cells, and not just the original's kind of values."""
+    if column not in released.columns or released.kind(column) != "text":
+        return False
+    if original.kind(column) != "text":
+        return True
+    known = set(original.levels(column).to_pylist())
+    return any(text not in known and not read(text).single for text in released.levels(column).to_pylist())
+
+
+def expected_numbers(released: Table, column: str) -> FloatArray:
+    """Each cell's mean over the values it allows, by their counts; an interval's middle; NaN where suppressed or missing."""
+    return np.array([_expected(one) for one in read_all(released.levels(column).to_pylist())], dtype=np.float64)[released.codes(column)]
+
+
+def value_shares(one: Cell) -> dict[str | None, float]:
+    """How likely each value of a set is; nothing for a suppressed cell."""
+    total = sum(one.counts)
+    return {value: count / total for value, count in zip(one.values, one.counts)} if total else {}
+
+
+def _expected(one: Cell) -> float:
+    if one.interval:
+        return (one.interval[0] + one.interval[1]) / 2
+    sums, weight = 0.0, 0
+    for value, count in zip(one.values, one.counts):
+        if value is None:
+            continue
+        ends = read_interval(value)
+        try:
+            sums += count * (sum(ends) / 2 if ends else float(value))
+        except ValueError:  # a date or a word
+            return float("nan")
+        weight += count
+    return sums / weight if weight else float("nan")

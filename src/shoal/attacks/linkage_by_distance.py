@@ -42,8 +42,8 @@ class DistanceLinkage(Params):
                 released,
                 known[there],
                 pair.true_row[there],
-                pair.released_nominal if pair.released_nominal.shape[1] else None,
-                pair.known_nominal[there] if pair.known_nominal.shape[1] else None,
+                pair.released_nominal[:, pair.exact] if pair.exact.any() else None,
+                pair.known_nominal[there][:, pair.exact] if pair.exact.any() else None,
                 progress=lambda done, of: progress("linking by distance", done, of),
             )
             share[there] = np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1))
@@ -51,7 +51,7 @@ class DistanceLinkage(Params):
 
     def _whitened(self, pair: Files, known: FloatArray, released: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates in which the Mahalanobis distance is Euclidean. A direction without variance keeps a large, finite weight."""
-        if not known.shape[1]:
+        if not known.shape[1] or len(known) < 2 or len(released) < 2:
             return known, released
         both = np.atleast_2d(np.cov(known, rowvar=False)) + np.atleast_2d(np.cov(released, rowvar=False))
         spread = both

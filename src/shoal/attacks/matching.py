@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read_all, value_shares
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.scaling import standardized
 from shoal.release import Release
@@ -19,6 +20,8 @@ from shoal.table import Table
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+MOST_CORNERS = 16
 
 
 class Files(NamedTuple):
@@ -27,8 +30,11 @@ class Files(NamedTuple):
     columns: tuple[str, ...]  # numeric and ordinal ones first, then nominal ones, as in the arrays
     known: FloatArray  # numeric and ordinal columns, NaN where missing
     released: FloatArray
-    known_nominal: IntArray  # codes shared by both files
+    known_nominal: IntArray  # codes shared by both files; of a released set, its most frequent value's
     released_nominal: IntArray
+    exact: BoolArray  # which nominal columns were released as plain values; the others are compared through:
+    known_shares: FloatArray  # the value as a corner of a simplex
+    released_shares: FloatArray  # the values of a set as the point between their corners
     true_row: IntArray
     rows: IntArray  # which originals the intruder knows
 
@@ -54,13 +60,19 @@ def files(original: Table, release: Release, knowledge: Knowledge, rng: Generato
     scales = {column: _scale(original, release.table, knowledge, column) for column in columns}
     columns = (*(c for c in columns if scales[c] != "nominal"), *(c for c in columns if scales[c] == "nominal"))
     numeric = [pair for column in columns if (pair := _numeric(original, release.table, knowledge, column)) is not None]
-    nominal = [_nominal(original, release.table, column) for column in columns if scales[column] == "nominal"]
+    words = [column for column in columns if scales[column] == "nominal"]
+    nominal = [_nominal(original, release.table, column) for column in words]
+    exact = np.array([not is_generalized(original, release.table, column) for column in words], dtype=np.bool_)
+    shares = [_shares(original, release.table, column) for column, plain in zip(words, exact) if not plain]
     return Files(
         columns,
         _stack([before[rows] for before, _ in numeric], len(rows), np.float64),
         _stack([after for _, after in numeric], len(release), np.float64),
         _stack([before[rows] for before, _ in nominal], len(rows), np.int64),
         _stack([after for _, after in nominal], len(release), np.int64),
+        exact,
+        _stack([before[rows] for before, _ in shares], len(rows), np.float64),
+        _stack([after for _, after in shares], len(release), np.float64),
         place[rows],
         rows,
     )
@@ -87,6 +99,8 @@ def points(pair: Files, scaling: Literal["each", "original"]) -> tuple[FloatArra
             x, y = ((side - middle) / (deviation or 1.0) for side in (x, y))
         left.append(np.nan_to_num(x))
         right.append(np.nan_to_num(y))
+    left.append(pair.known_shares)
+    right.append(pair.released_shares)
     return _stack(left, len(pair.known), np.float64), _stack(right, len(pair.released), np.float64)
 
 
@@ -115,15 +129,21 @@ def result(
 
 def _scale(original: Table, released: Table, knowledge: Knowledge, column: str) -> Scale:
     scale = knowledge.roles.scale(original, column)
-    if scale == "numeric" and released.kind(column) not in ("number", "date", "empty"):
+    if original.kind(column) == "date" and released.kind(column) == "text":
         return "nominal"
-    return scale
+    return "nominal" if scale == "ordinal" and is_generalized(original, released, column) else scale
 
 
 def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str) -> tuple[FloatArray, FloatArray] | None:
     scale, roles = _scale(original, released, knowledge, column), knowledge.roles
     if scale == "numeric":
-        return original.number(column), released.number(column)
+        before = original.number(column)
+        if released.kind(column) != "text":
+            return before, released.number(column)
+        # sets and intervals stand at their expected value, suppressed cells at the middle of everything
+        return before, np.nan_to_num(
+            expected_numbers(released, column), nan=float(np.nanmean(before)) if (~np.isnan(before)).any() else 0.0
+        )
     if scale == "ordinal":
         levels = roles.levels(original, column)
         place = {level: i for i, level in enumerate(levels)}
@@ -137,9 +157,36 @@ def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str
 
 def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, IntArray]:
     """The same code for the same text on both sides; missing is a value of its own."""
-    both = pa.concat_arrays([table.column(column).cast(pa.string()) for table in (original, released)])
+    after = released.column(column).cast(pa.string())
+    if is_generalized(original, released, column):
+        cells = read_all(released.levels(column).to_pylist())
+        likely = [one.values[int(np.argmax(one.counts))] if one.values else SUPPRESSED for one in cells]
+        after = pa.array(likely, pa.string()).take(pa.array(released.codes(column)))
+    both = pa.concat_arrays([original.column(column).cast(pa.string()), after])
     codes = Table.of({"both": both}).codes("both")
     return codes[: len(original)], codes[len(original) :]
+
+
+def _shares(original: Table, released: Table, column: str) -> tuple[FloatArray, FloatArray]:
+    """A value as a corner of a simplex of side 1, a set as the point between its values' corners, a suppressed cell as all values are.
+
+    Beyond MOST_CORNERS values the corners are spread over a sphere of that many dimensions by draws that are always the same.
+    """
+    names = [None if v is None else str(v) for v in original.levels(column).cast(pa.string()).to_pylist()]
+    place = {name: i for i, name in enumerate(names)}
+    corners = np.eye(len(names)) / np.sqrt(2)
+    if len(names) > MOST_CORNERS:
+        corners = np.random.default_rng(len(names)).standard_normal((len(names), MOST_CORNERS))
+        corners /= np.sqrt(2) * np.linalg.norm(corners, axis=1, keepdims=True)
+    codes = original.codes(column)
+    whole = np.bincount(codes, minlength=len(names)) / len(codes)
+    points_of = []
+    for one in read_all(released.levels(column).to_pylist()):
+        shares = {place[value]: share for value, share in value_shares(one).items() if value in place}
+        points_of.append(
+            sum((share * corners[i] for i, share in shares.items()), np.zeros(corners.shape[1])) if shares else whole @ corners
+        )
+    return corners[codes], np.array(points_of)[released.codes(column)]
 
 
 def _stack(parts: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:

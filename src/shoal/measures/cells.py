@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from shoal.cell import expected_numbers, is_generalized, read_all, value_shares
 from shoal.measures.pairs import FloatArray
 from shoal.params import Params
 from shoal.release import Release
@@ -19,7 +20,8 @@ class CellLoss(Params):
     """Mean change of a quasi-identifier's cell: numbers |x - x'| / (√2 S) as IL1s, levels by their distance, categories 1 if they changed.
 
     It is IL1s where all quasi-identifiers are numeric, and defined for every table, so reports and maps draw it as the loss. A cell that is
-    missing on one side only counts 1.
+    missing on one side only counts 1. A set or interval of numbers counts by its expected value, a set of categories by the chance that a draw
+    from it is wrong, a suppressed cell 1.
     """
 
     name: ClassVar[str] = "cell-loss"
@@ -52,8 +54,11 @@ class CellLoss(Params):
 def _change(original: Table, release: Release, roles: Roles, column: str) -> FloatArray | None:
     """One column's change per released row; None for a numeric column that does not vary."""
     table, rows, scale = release.table, release.source_row, roles.scale(original, column)
-    if scale == "numeric" and table.kind(column) in ("number", "date", "empty"):
-        before, after = original.number(column)[rows], table.number(column)
+    if is_generalized(original, table, column) and original.kind(column) != "number":
+        return _unlikely(original, release, column)
+    if scale == "numeric" and table.kind(column) in ("number", "date", "empty", "text"):
+        before = original.number(column)[rows]
+        after = expected_numbers(table, column) if table.kind(column) == "text" else table.number(column)
         known = before[~np.isnan(before)]
         if len(known) < 2 or known.min() == known.max():
             return None
@@ -72,3 +77,11 @@ def _change(original: Table, release: Release, roles: Roles, column: str) -> Flo
         return np.asarray(codes[: len(original)][rows] != codes[len(original) :], dtype=np.float64)
     missing = np.isnan(before).astype(int) + np.isnan(after)
     return np.where(missing == 2, 0.0, np.where(missing == 1, 1.0, difference))
+
+
+def _unlikely(original: Table, release: Release, column: str) -> FloatArray:
+    """For a set, the chance that a draw from it is not the true value; 1 where suppressed."""
+    true = original.column(column).cast(pa.string()).to_pylist()
+    shares = [value_shares(one) for one in read_all(release.table.levels(column).to_pylist())]
+    codes = release.table.codes(column)
+    return np.array([1 - shares[code].get(true[row], 0.0) for code, row in zip(codes.tolist(), release.source_row.tolist())])

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
 from shoal.measures.loss import NumericLoss
 from shoal.measures.pairs import FloatArray, Pairs, scaled_difference, spread
 from shoal.params import Params
@@ -86,10 +87,12 @@ class DistributionDistance(Params):
             if column not in release.table.columns:
                 continue
             both_numbers = {original.kind(column), release.table.kind(column)} <= {"number", "date"}
-            if roles.scale(original, column) == "ordinal":
+            if original.kind(column) == "number" and is_generalized(original, release.table, column):
+                shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], expected_numbers(release.table, column))
+            elif roles.scale(original, column) == "ordinal" and not is_generalized(original, release.table, column):
                 before, after = roles.ordinal_codes(original, column), roles.ordinal_codes(release.table, column)
                 shifts[column] = _kolmogorov_smirnov(before[release.source_row], after)
-            elif roles.scale(original, column) == "nominal" or not both_numbers:
+            elif roles.scale(original, column) != "numeric" or not both_numbers:
                 shifts[column] = _total_variation(original, release.table, column)
             else:
                 shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], release.table.number(column))
@@ -132,6 +135,9 @@ def _total_variation(original: Table, released: Table, column: str) -> float:
     shares: dict[str | None, list[float]] = {}
     for side, table in enumerate((original, released)):
         counts = np.bincount(table.codes(column))
+        sets = side == 1 and is_generalized(original, released, column)
         for level, count in zip(table.levels(column).to_pylist(), counts.tolist()):
-            shares.setdefault(None if level is None else str(level), [0.0, 0.0])[side] = count / len(table)
+            inside = value_shares(read(level)) or {SUPPRESSED: 1.0} if sets else {None if level is None else str(level): 1.0}
+            for value, share in inside.items():
+                shares.setdefault(value, [0.0, 0.0])[side] += share * count / len(table)
     return sum(abs(before - after) for before, after in shares.values()) / 2

@@ -134,18 +134,19 @@ def _means(table: Table, roles: Roles, column: str, groups: IntArray) -> pa.Arra
     known = ~np.isnan(values)
     size = np.bincount(groups)
     counted_ = np.bincount(groups[known], minlength=len(size))
-    centre = values[known].mean() if known.any() else 0.0  # sums of centred values lose fewer digits
-    sums = np.bincount(groups[known], values[known] - centre, minlength=len(size))
+    sums = np.bincount(groups[known], values[known], minlength=len(size))
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(2 * counted_ >= size, centre + sums / counted_, np.nan)
-    means = _readable(means)
+        means = np.where(2 * counted_ >= size, _readable(sums / counted_), np.nan)
     return table.as_column(column, _exact_where_constant(values, groups, known, means)[groups])
 
 
 def _readable(means: FloatArray) -> FloatArray:
-    """Twelve digits of the largest: 0.2 and not 0.19999999999999973, which says no more."""
-    largest = float(np.nanmax(np.abs(means), initial=0.0))
-    return np.round(means, 11 - int(np.floor(np.log10(largest)))) if 0 < largest < 1e11 else means
+    """Twelve significant digits: 0.2 and not 0.19999999999999973, which says no more."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = 11 - np.floor(np.log10(np.abs(means)))
+    usable = np.isfinite(digits) & (np.abs(digits) < 300)
+    scale = 10.0 ** np.where(usable, digits, 0)
+    return np.where(usable, np.rint(means * scale) / scale, means)
 
 
 def _exact_where_constant(values: FloatArray, groups: IntArray, known: NDArray[np.bool_], means: FloatArray) -> FloatArray:

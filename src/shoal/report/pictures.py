@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.cell import expected_numbers, is_generalized, read, value_shares
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
 from shoal.roles import Roles
@@ -29,6 +30,10 @@ def before_after(original: Table, release: Release, roles: Roles) -> list[Before
         kinds = (original.kind(column), release.table.kind(column))
         if roles.scale(original, column) == "numeric" and kinds == ("number", "number"):
             pictures.append(_numbers(column, original.number(column), release.table.number(column)))
+        elif roles.scale(original, column) == "numeric" and kinds == ("number", "text"):
+            expected = expected_numbers(release.table, column)
+            if not np.isnan(expected).all():  # else all suppressed: there is no after to show
+                pictures.append(_numbers(column, original.number(column), expected))
         elif "date" not in kinds:
             pictures.append(_categories(column, original, release.table, roles))
     return pictures
@@ -48,7 +53,7 @@ def _numbers(column: str, before: NDArray[np.float64], after: NDArray[np.float64
 
 
 def _categories(column: str, original: Table, released: Table, roles: Roles) -> BeforeAfter:
-    counts = [_counts(table, column) for table in (original, released)]
+    counts = [_counts(original, table, column) for table in (original, released)]
     if roles.scale(original, column) == "ordinal":
         order = [level for level in roles.levels(original, column) if level in counts[1]]
     else:
@@ -63,9 +68,15 @@ def _categories(column: str, original: Table, released: Table, roles: Roles) -> 
     return BeforeAfter(column, tuple(labels[i] for i in keep), *(tuple(side[i] for i in keep) for side in shares))
 
 
-def _counts(table: Table, column: str) -> dict[str | None, int]:
+def _counts(original: Table, table: Table, column: str) -> dict[str | None, int]:
+    """Records by value; a set counts for each of its values in its share, a suppressed cell for none."""
     counts = np.bincount(table.codes(column)).tolist()
-    return {None if level is None else str(level): count for level, count in zip(table.levels(column).to_pylist(), counts)}
+    sets = is_generalized(original, table, column)
+    found: dict[str | None, float] = {}
+    for level, count in zip(table.levels(column).to_pylist(), counts):
+        for value, share in (value_shares(read(level)) if sets else {None if level is None else str(level): 1.0}).items():
+            found[value] = found.get(value, 0.0) + share * count
+    return {value: round(count) for value, count in found.items()}
 
 
 def _rounded(counts: list[int], rows: int) -> tuple[float, ...]:
