@@ -2,7 +2,7 @@
 
 from shoal.methods.kactus import Kactus, KactusRefined
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
-from shoal.methods.mondrian import InfogainMondrian, Mondrian
+from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
 from shoal.methods.swapping import RankSwapping
 
@@ -17,12 +17,14 @@ METHODS = (
     Noise,
     Mondrian,
     InfogainMondrian,
+    BalancedMondrian,
     Kactus,
     KactusRefined,
 )
 
 __all__ = [
     "METHODS",
+    "BalancedMondrian",
     "IndividualRanking",
     "InfogainMondrian",
     "Kactus",

@@ -19,6 +19,8 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
+RATIO, NARROWING = 1.0, 0.1  # cuts inside a group are chosen as balanced-mondrian chooses them
+
 
 class TreeGuided(Generalization):
     """Groups found by climbing a decision tree for the target."""
@@ -71,7 +73,7 @@ class Kactus(TreeGuided):
 
 
 class KactusRefined(TreeGuided):
-    """kACTUS whose groups are cut further, by information gain and then by width, and published as sets of values instead of being suppressed.
+    """kACTUS whose groups are cut further, by gain and width, and published as sets of values instead of being suppressed (after Kisilevich et al. 2010).
 
     The tree decides first, so what matters for the target is kept together; inside each of its groups cuts go on while both sides keep k
     records (and l values). It keeps kACTUS's accuracy at a tenth of its suppression.
@@ -111,8 +113,8 @@ def _cut_further(data: Coded, rows: IntArray, target: NDArray[np.int32], classes
     if len(rows) < 2 * k:
         return np.zeros(len(rows), np.int64)
     mine = wanted | ({"sensitive": wanted["sensitive"][rows]} if "sensitive" in wanted else {})
-    codes = np.ascontiguousarray(data.codes[rows])
-    return mondrian_groups(codes, data.ordered, data.positions, k, rule="gain", target=target[rows], classes=classes, **mine)
+    rule: dict[str, Any] = {"rule": "gain", "target": target[rows], "classes": classes, "ratio": RATIO, "narrowing": NARROWING}
+    return mondrian_groups(np.ascontiguousarray(data.codes[rows]), data.ordered, data.positions, k, **rule, **mine)
 
 
 def on_path(tree: Tree, columns: int) -> BoolArray:

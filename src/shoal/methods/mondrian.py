@@ -90,3 +90,21 @@ class InfogainMondrian(Mondrian):
             return {"rule": "variance", "target": table.number(roles.target)}
         codes, classes = target_codes(table, roles, self.name)
         return {"rule": "gain", "target": codes, "classes": classes}
+
+
+class BalancedMondrian(InfogainMondrian):
+    """Information-gain Mondrian whose cuts also pay for how much they narrow the cells: more accuracy at less generalization (after LeFevre et al. 2006).
+
+    A cut's worth is its gain ratio on the target plus a share of the width it takes off the two sides. On Adult it is at least as accurate as
+    information-gain Mondrian from k = 5 to 1000 with a seventh to a quarter less generalization; see its page for the measurements.
+    """
+
+    name: ClassVar[str] = "balanced-mondrian"
+    title: ClassVar[str] = "Mondrian balancing gain and width"
+    workload: Literal["classification"] = Field("classification", description="What the target is wanted for")
+    ratio: float = Field(1.0, ge=0, le=1, description="How far gain is divided by the split's own information: 0 gain, 1 gain ratio")
+    narrowing: float = Field(0.1, ge=0, le=10, description="What narrower cells are worth beside gain; 0: nothing")
+
+    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+        """By gain ratio and width together."""
+        return super().rule(table, roles) | {"ratio": self.ratio, "narrowing": self.narrowing}
