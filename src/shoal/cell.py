@@ -6,12 +6,13 @@
     [18..25]          a number from 18 to 25, both included; also inside a set: {0*9|[18..25]*3}
     *                 suppressed: any value of the column
 
-A missing value is empty, alone or inside a set ({|Blue}). A value that would read as one of the above is written behind a backslash, and so
-is a |, * or } that belongs to a value inside a set.
+A missing value is empty, alone or inside a set ({|Blue}), and so is a text of no characters. A value that would read as one of the above is
+written behind a backslash, and so is a \\, |, * or } that belongs to a value inside a set.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from shoal.table import Table
 FloatArray = NDArray[np.float64]
 
 SUPPRESSED = "*"
-_INTERVAL = re.compile(r"^\[(-?[0-9.eE+-]+)\.\.(-?[0-9.eE+-]+)\]$")
+_INTERVAL = re.compile(r"\[(-?[0-9.eE+-]+)\.\.(-?[0-9.eE+-]+)\]")
+_ELEMENT = re.compile(r"((?:\\.|[^\\*])*)(?:\*([1-9][0-9]*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Cell:
     values: tuple[str | None, ...] = ()
     counts: tuple[int, ...] = ()
     interval: tuple[float, float] | None = None
+    within: tuple[tuple[float, float] | None, ...] = ()  # of a set: the ends of those elements that are intervals
 
     @property
     def suppressed(self) -> bool:
@@ -53,7 +56,7 @@ def write_set(values: Sequence[str | None], counts: Sequence[int] | None = None)
         return write_value(values[0])
     parts = []
     for i, value in enumerate(values):
-        text = re.sub(r"([\\|*}])", r"\\\1", value) if value is not None else ""
+        text = re.sub(r"([\\|*}]|^\[)", r"\\\1", value) if value is not None else ""
         parts.append(f"{text}*{counts[i]}" if counts is not None and counts[i] != 1 else text)
     return "{" + "|".join(parts) + "}"
 
@@ -100,11 +103,12 @@ def read(text: str | None) -> Cell:
 
 def read_interval(text: str) -> tuple[float, float] | None:
     """The ends of an interval, or None for any other text."""
-    found = _INTERVAL.match(text)
+    found = _INTERVAL.fullmatch(text)
     try:
-        return (float(found[1]), float(found[2])) if found else None
+        low, high = (float(found[1]), float(found[2])) if found else (1.0, 0.0)
     except ValueError:
         return None
+    return (low, high) if low <= high and math.isfinite(high - low) else None
 
 
 def read_all(texts: Iterable[str | None]) -> list[Cell]:
@@ -115,12 +119,14 @@ def read_all(texts: Iterable[str | None]) -> list[Cell]:
 def _read_set(inside: str) -> Cell:
     values: list[str | None] = []
     counts: list[int] = []
+    within: list[tuple[float, float] | None] = []
     for part in _split(inside):
-        text, star, count = part.rpartition("*") if re.search(r"(?<!\\)\*[0-9]+$", part) else (part, "", "")
-        plain = re.sub(r"\\(.)", r"\1", text)
-        values.append(plain or None)
-        counts.append(int(count) if star else 1)
-    return Cell(tuple(values), tuple(counts))
+        found = _ELEMENT.fullmatch(part)
+        text, count = (found[1], found[2]) if found else (part, None)
+        values.append(re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) or None)
+        counts.append(int(count) if count else 1)
+        within.append(read_interval(text))
+    return Cell(tuple(values), tuple(counts), within=tuple(within))
 
 
 def _split(inside: str) -> list[str]:
@@ -161,10 +167,9 @@ def _expected(one: Cell) -> float:
     if one.interval:
         return (one.interval[0] + one.interval[1]) / 2
     sums, weight = 0.0, 0
-    for value, count in zip(one.values, one.counts):
+    for value, count, ends in zip(one.values, one.counts, one.within or (None,) * len(one.values)):
         if value is None:
             continue
-        ends = read_interval(value)
         try:
             sums += count * (sum(ends) / 2 if ends else float(value))
         except ValueError:  # a date or a word

@@ -8,16 +8,18 @@ model trained on the half as it was. The combined F-test of Alpaydin (1999) says
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.contracts import Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.randomness import rng_for
 from shoal.recipe import apply_steps
+from shoal.release import Release
 from shoal.roles import Roles
 from shoal.sample import sample
 from shoal.table import Table
@@ -68,7 +70,7 @@ def learn(
         for fold in (0, 1):
             train, test = np.flatnonzero(half == fold), np.flatnonzero(half != fold)
             plain = original.take(train)
-            release = apply_steps(plain, replace(roles, other=roles.other), steps, rng_for_int(secret, repeat, fold))
+            release = _protected(plain, roles, steps, rng_for_int(secret, repeat, fold))
             points = sample(release.table, rng_for(secret, "sample", repeat, fold))
             tested, truth = original.take(test), labels[test]
             for name in chosen:
@@ -85,6 +87,14 @@ def learn(
 def rng_for_int(secret: int, *step: object) -> int:
     """A secret of its own for a fold, so that folds do not share draws."""
     return int(rng_for(secret, "fold", *step).integers(0, 2**62))
+
+
+def _protected(half: Table, roles: Roles, steps: Sequence[Method], secret: int) -> Release:
+    """A half of the table, by the run's own steps; what the whole table allowed, half of it may not."""
+    try:
+        return apply_steps(half, roles, steps, secret)
+    except DataError as error:
+        raise DataError(f"Half of the table cannot be protected as the whole was. {error}") from None
 
 
 def _target(original: Table, roles: Roles) -> str:
@@ -121,20 +131,23 @@ def _matrices(
         nominal.append(not is_number)
         for table, side in ((trained, left), (tested, right)):
             if is_number:
-                side.append(table.number(column) if table.kind(column) in ("number", "date", "empty") else _text_numbers(table, column))
+                plain = table.kind(column) in ("number", "date", "empty")
+                side.append(table.number(column) if plain else _text_numbers(table, column, original.column(column).type))
             else:
-                code = {str(v): float(i) for i, v in enumerate(original.levels(column).to_pylist()) if v is not None}
-                values = [np.nan if v is None else code.get(str(v), np.nan) for v in table.levels(column).to_pylist()]
+                code = {v: float(i) for i, v in enumerate(original.levels(column).cast(pa.string()).to_pylist()) if v is not None}
+                values = [np.nan if v is None else code.get(v, np.nan) for v in table.levels(column).cast(pa.string()).to_pylist()]
                 side.append(np.array(values)[table.codes(column)])
     return np.column_stack(left), np.column_stack(right), np.array(nominal)
 
 
-def _text_numbers(table: Table, column: str) -> FloatArray:
+def _text_numbers(table: Table, column: str, type_: pa.DataType) -> FloatArray:
+    """Numbers and dates that a draw wrote as text, read as the original's; what cannot be read is missing."""
     values = []
+    read_as = type_ if pa.types.is_temporal(type_) else pa.float64()
     for text in table.levels(column).to_pylist():
         try:
-            values.append(float(text) if text is not None else np.nan)
-        except ValueError:
+            values.append(Table.of({"v": pa.array([text], pa.string()).cast(read_as)}).number("v")[0])
+        except (pa.ArrowInvalid, DataError):
             values.append(np.nan)
     return np.array(values)[table.codes(column)]
 
@@ -215,6 +228,8 @@ def _boosting(train: FloatArray, test: FloatArray, nominal: NDArray[np.bool_], l
     """Histogram gradient boosting (scikit-learn)."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
+    if len(np.unique(labels)) < 2:
+        return np.full(len(test), labels[0])
     few = [bool(n) and np.nanmax(np.concatenate([train[:, j], test[:, j], [0.0]])) < 255 for j, n in enumerate(nominal)]
     model = HistGradientBoostingClassifier(categorical_features=few, random_state=seed % 2**32, early_stopping=False)
     return np.asarray(model.fit(train, labels).predict(test))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
@@ -11,6 +13,8 @@ from shoal import cell
 from shoal.table import Table
 
 IntArray = NDArray[np.int64]
+EXACT = 2**53  # whole numbers up to here are exact as floats
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # a leading zero marks a code
 
 
 def sample(table: Table, rng: Generator) -> Table:
@@ -42,14 +46,15 @@ def _draw(one: cell.Cell, many: int, rng: Generator) -> np.ndarray[tuple[int], n
     result = np.empty(many, dtype=object)
     if one.suppressed:
         return result  # missing
-    parts: list[str | tuple[float, float] | None] = [one.interval] if one.interval else [_part(value) for value in one.values]
+    parts: list[str | tuple[float, float] | None] = [one.interval] if one.interval else list(one.values)
+    parts = [ends or part for ends, part in zip(one.within or (None,) * len(parts), parts)]
     share = np.array(one.counts, dtype=np.float64) if one.counts else np.ones(1)
     chosen = rng.choice(len(parts), many, p=share / share.sum())
     for i, part in enumerate(parts):
         mine = chosen == i
         if isinstance(part, tuple):
             low, high = part
-            whole = float(low).is_integer() and float(high).is_integer()
+            whole = low.is_integer() and high.is_integer() and max(-low, high) < EXACT
             points = rng.integers(int(low), int(high), mine.sum(), endpoint=True) if whole else rng.uniform(low, high, mine.sum())
             result[mine] = [cell.number(float(point)) for point in points]
         else:
@@ -57,19 +62,14 @@ def _draw(one: cell.Cell, many: int, rng: Generator) -> np.ndarray[tuple[int], n
     return result
 
 
-def _part(value: str | None) -> str | tuple[float, float] | None:
-    return (cell.read_interval(value) or value) if value is not None else None
-
-
 def _as_numbers(texts: list[str | None]) -> pa.Array | None:
     """A column whose every drawn value is a number becomes numbers; codes with leading zeros stay text."""
     known = [text for text in texts if text is not None]
-    if not known or any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in known):
+    if not known or not all(_NUMBER.fullmatch(text) for text in known):
         return None
-    try:
-        values = np.array([np.nan if text is None else float(text) for text in texts])
-    except ValueError:
+    values = np.array([np.nan if text is None else float(text) for text in texts])
+    if np.isinf(values).any():
         return None
-    if all(float(v).is_integer() for v in values[~np.isnan(values)]):
+    if all(float(v).is_integer() and abs(v) < EXACT for v in values[~np.isnan(values)]):
         return pa.array(np.nan_to_num(values).astype(np.int64), mask=np.isnan(values))
     return pa.array(values, mask=np.isnan(values))

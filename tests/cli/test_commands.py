@@ -118,7 +118,7 @@ def test_protect_json(shoal, table, desk):
 
 @pytest.mark.parametrize("method", sorted(registry.known("method")))
 def test_protect_by_every_method(released, table, method):
-    folder = released("protect", table, *ROLES, "-m", method)
+    folder = released("protect", table, *ROLES, "--target", "diagnosis", "-m", method)
     written = read_csv(folder / "release.csv")
     original = read_csv(table)
     assert len(written) == 60

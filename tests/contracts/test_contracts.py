@@ -323,7 +323,7 @@ def test_an_honest_method_passes():
         (Thawed, "frozen"),
         (NoDescription, "description"),
         (Forgetful, "parse\\(given\\(\\)\\)"),
-        (Liar, "promises k = 3"),
+        (Liar, "promises k-anonymity over x, y, z: 3"),
         (Unchecked, "nothing can check"),
         (EmptyGuarantee, "does not promise"),
         (Unshuffled, "differently ordered|shuffled"),

@@ -40,7 +40,7 @@ ALLOWED = {
     **dict.fromkeys(CONTRACTS, NOUNS),
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | {"kernels"}),
     **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | {"kernels", ""} | TOPS),
-    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "report"},
+    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "report"},
     "__main__": {"cli"},
     "": NOUNS | {"api"},  # only for type checkers; the test of light imports below sees what is really loaded
 }

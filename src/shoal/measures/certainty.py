@@ -18,7 +18,8 @@ class NCP(Params):
     """Normalised certainty penalty (Xu et al. 2006): how much of a column's domain each released cell leaves open; 0 exact, 1 suppressed.
 
     An interval counts its width over the column's range, a set of numbers likewise, a set of categories (size - 1) / (domain - 1), a suppressed
-    cell 1, a dropped record 1 in every column. A value counts 0 even when it was perturbed: for perturbation read the losses instead.
+    cell 1, numbers with missing beside them 1, a dropped record 1 in every column. A value counts 0 even when it was perturbed: for perturbation
+    read the losses instead.
     """
 
     name: ClassVar[str] = "ncp"
@@ -47,18 +48,22 @@ def _penalty(original: Table, released: Table, roles: Roles, column: str) -> np.
         known = original.number(column)
         known = known[~np.isnan(known)]
         whole = float(known.max() - known.min()) if len(known) else 0.0
-        each = [_width(one) / whole if whole > 0 and not one.suppressed else float(one.suppressed) for one in cells]
+        each = [_width(one, whole) for one in cells]
     else:
         domain = len(original.levels(column))
-        each = [1.0 if one.suppressed else (len(one.values) - 1) / (domain - 1) if domain > 1 else 0.0 for one in cells]
+        each = [(len(one.values) - 1) / max(domain - 1, 1) if one.values else 1.0 for one in cells]
     return np.asarray(np.minimum(np.array(each), 1.0)[released.codes(column)])
 
 
-def _width(one: cell.Cell) -> float:
-    if one.interval:
-        return one.interval[1] - one.interval[0]
-    ends: list[float] = []
-    for value in one.values:
-        if value is not None:
-            ends.extend(cell.read_interval(value) or (float(value),))
-    return max(ends) - min(ends) if ends else 0.0
+def _width(one: cell.Cell, whole: float) -> float:
+    """Of a cell of numbers, as a share of the whole range. Missing among known values says nothing about them, nor does what is no number."""
+    if one.suppressed or (None in one.values and not one.single):
+        return 1.0
+    ends = list(one.interval or ())
+    try:
+        for value, within in zip(one.values, one.within or (None,) * len(one.values)):
+            if value is not None:
+                ends.extend(within or (float(value),))
+    except ValueError:
+        return 1.0
+    return (max(ends) - min(ends)) / whole if ends and whole > 0 else 0.0

@@ -53,7 +53,7 @@ class Generalization(ColumnMethod):
         counts = np.bincount(codes)
         share = counts[counts > 0] / len(codes)
         effective = float(np.exp(-(share * np.log(share)).sum()))
-        if len(share) < self.l or effective < self.entropy:
+        if len(share) < self.l or effective < self.entropy - 1e-9:  # rounding
             raise DataError(
                 f"{self.name}: the whole table has {counted(len(share), 'value')} of '{roles.confidential[0]}' ({effective:.2f} effective), "
                 f"so no group can have more. Ask for less."

@@ -41,8 +41,7 @@ class Mondrian(Generalization):
         data = coded(table, roles, columns)
         wanted = diversity(self._sensitive(table, roles), self.l, self.entropy)
         if self.t < 1:
-            ordered = roles.scale(table, roles.confidential[0]) != "nominal"
-            wanted |= {"t": self.t, "t_ordered": ordered}
+            wanted |= {"t": self.t, "t_ordered": _numeric(table, roles)}
         groups = mondrian_groups(data.codes, data.ordered, data.positions, self.k, **self.rule(table, roles), **wanted)
         return self.release(table, roles, columns, groups, self.publish, rng)
 
@@ -51,12 +50,14 @@ class Mondrian(Generalization):
         promised = super().promises(table, roles, columns)
         if self.t == 1:
             return promised
-        what = "ordered-t-closeness" if roles.scale(table, roles.confidential[0]) != "nominal" else "t-closeness"
+        what = "ordered-t-closeness" if _numeric(table, roles) else "t-closeness"
         return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
 
     def _sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
         if self.t < 1 and not roles.confidential:
             raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
+        if self.t < 1 and len(roles.confidential) > 1:
+            raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
         found = self.sensitive(table, roles)
         if found is None and self.t < 1:
             return table.codes(roles.confidential[0]).astype(np.int32)
@@ -65,6 +66,11 @@ class Mondrian(Generalization):
     def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
         """How the next cut is chosen."""
         return {"rule": "widest"}
+
+
+def _numeric(table: Table, roles: Roles) -> bool:
+    """Whether confidential values are as far apart as they lie in order; the order of levels is not in the file, so they are just different."""
+    return roles.scale(table, roles.confidential[0]) == "numeric"
 
 
 class InfogainMondrian(Mondrian):

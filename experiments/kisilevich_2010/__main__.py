@@ -1,0 +1,3 @@
+from experiments.kisilevich_2010.run import main
+
+main()
