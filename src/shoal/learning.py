@@ -228,8 +228,10 @@ def _boosting(train: FloatArray, test: FloatArray, nominal: NDArray[np.bool_], l
     """Histogram gradient boosting (scikit-learn)."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    if len(np.unique(labels)) < 2:
-        return np.full(len(test), labels[0])
+    says = ~np.isnan(train).all(axis=0)  # scikit-learn cannot bin a column without a value
+    if len(np.unique(labels)) < 2 or not says.any():
+        return np.full(len(test), np.bincount(labels).argmax())
+    train, test, nominal = train[:, says], test[:, says], nominal[says]
     few = [bool(n) and np.nanmax(np.concatenate([train[:, j], test[:, j], [0.0]])) < 255 for j, n in enumerate(nominal)]
     model = HistGradientBoostingClassifier(categorical_features=few, random_state=seed % 2**32, early_stopping=False)
     return np.asarray(model.fit(train, labels).predict(test))
