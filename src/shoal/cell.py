@@ -111,6 +111,28 @@ def read_interval(text: str) -> tuple[float, float] | None:
     return (low, high) if low <= high and math.isfinite(high - low) else None
 
 
+def as_list(text: str | None) -> list[str | None]:
+    """A cell as a list, as Parquet holds it: a value or an interval alone, a set's values as often as they count, nothing for suppressed."""
+    one = read(text)
+    if one.interval:
+        return [write_interval(*one.interval)]
+    return [value for value, count in zip(one.values, one.counts) for _ in range(count)]
+
+
+def from_list(values: Sequence[str | None] | None) -> str | None:
+    """The cell behind such a list."""
+    if values is None:
+        return None
+    if not values:
+        return SUPPRESSED
+    counts: dict[str | None, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    if any(value is not None and read_interval(value) for value in counts):
+        return write_parts(list(counts), list(counts.values()))
+    return write_set(list(counts), list(counts.values()))
+
+
 def read_all(texts: Iterable[str | None]) -> list[Cell]:
     """Several cells."""
     return [read(text) for text in texts]

@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from shoal import cell
 from shoal.errors import DataError, OutputError, did_you_mean
 from shoal.table import Format, Table
 
 # Missing in any column; and, only where all the rest are numbers, also:
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
-MISSING_NUMBER = (*MISSING, ".", "-", "None", "none", "*")
+MISSING_NUMBER = (*MISSING, ".", "-", "None", "none")
 DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a postal code: text
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -53,7 +54,8 @@ def read_table(
     if magic == b"PAR1":
         try:
             with pq.ParquetFile(path) as file:
-                table = Table.of(file.read())
+                arrow, cells = _without_lists(file.read())
+                table = replace(Table.of(arrow), cells=cells)
         except (pa.ArrowInvalid, OSError):
             raise DataError(f"{path} starts like Parquet but is damaged.") from None
         found = replace(table, format=Format("parquet"))
@@ -234,7 +236,7 @@ def write_table(table: Table, path: str | Path) -> None:
     path = Path(path)
     try:
         if table.format.kind == "parquet" or path.suffix in (".parquet", ".pq"):
-            pq.write_table(table.arrow, path)
+            pq.write_table(_with_lists(table), path)
         else:
             with path.open("wb") as file:
                 for lines in _csv_lines(table):
@@ -242,6 +244,28 @@ def write_table(table: Table, path: str | Path) -> None:
     except OSError as error:
         path.unlink(missing_ok=True)
         raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
+
+
+def _with_lists(table: Table) -> pa.Table:
+    """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
+    arrow = table.arrow
+    for name in table.cells:
+        if name in arrow.column_names and table.kind(name) == "text":
+            levels = pa.array([cell.as_list(text) for text in table.levels(name).to_pylist()], pa.list_(pa.string()))
+            field = pa.field(name, levels.type, metadata={"shoal": "cells"})
+            arrow = arrow.set_column(arrow.column_names.index(name), field, levels.take(pa.array(table.codes(name))))
+    return arrow
+
+
+def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
+    """Such lists back in the notation, and which columns they were."""
+    found = []
+    for i, field in enumerate(arrow.schema):
+        if (field.metadata or {}).get(b"shoal") == b"cells" and pa.types.is_list(field.type):
+            found.append(field.name)
+            texts = pa.array([cell.from_list(values) for values in arrow.column(i).to_pylist()], pa.string())
+            arrow = arrow.set_column(i, field.name, texts)
+    return arrow, frozenset(found)
 
 
 def _csv_lines(table: Table) -> Iterator[bytes]:

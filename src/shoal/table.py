@@ -39,6 +39,7 @@ class Table:
     native: Literal["arrow", "pandas", "polars"] = "arrow"
     format: Format = Format()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels of ordered categories, lowest first
+    cells: frozenset[str] = frozenset()  # columns written in the notation of cell.py: sets, intervals, suppressed
     _codes: dict[str, IntArray] = field(default_factory=dict, compare=False)  # computed once per column
 
     @staticmethod

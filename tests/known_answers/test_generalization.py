@@ -130,7 +130,9 @@ def test_what_tells_the_target_apart_stays(method):
 
 
 @pytest.mark.parametrize("method", [InfogainMondrian, BalancedMondrian, KactusRefined], ids=lambda m: m.name)
-@pytest.mark.parametrize(("publish", "low", "high"), [("counts", "{1|2}", "{3|4}"), ("intervals", "[1..2]", "[3..4]"), ("mean", "1.5", "3.5")])
+@pytest.mark.parametrize(
+    ("publish", "low", "high"), [("counts", "{1|2}", "{3|4}"), ("intervals", "[1..2]", "[3..4]"), ("mean", "1.5", "3.5")]
+)
 def test_where_no_cut_helps_the_target_cells_still_get_narrower(method, publish, low, high):
     result = published(method(k=2, publish=publish), EIGHT_ROLES, **EIGHT)
     assert result["x"] == [low, low, high, high] * 2
@@ -171,7 +173,10 @@ def test_kactus_suppresses_what_is_off_the_path_unless_a_group_agrees_on_it():
 
 
 def test_the_seed_decides_who_lends():
-    lent = {tuple(i for i, c in enumerate(published(Kactus(k=4), TWELVE_ROLES, seed, **TWELVE)["colour"][:10]) if c == "*") for seed in range(40)}
+    lent = {
+        tuple(i for i, c in enumerate(published(Kactus(k=4), TWELVE_ROLES, seed, **TWELVE)["colour"][:10]) if c == "*")
+        for seed in range(40)
+    }
     assert {i for i, _ in lent} == set(range(5))
     assert {i for _, i in lent} == set(range(5, 10))
 

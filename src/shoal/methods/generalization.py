@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -91,7 +92,8 @@ class Generalization(ColumnMethod):
         rows_shown = shown[np.unique(groups[kept])] if shown is not None else None
         changed = published(inside, roles, columns, dense, publish, rows_shown)
         step = self.step(columns, self.guarantees, self.promises(table, roles, columns))
-        made = Release.of(inside.with_columns(changed), roles, step, rng, tuple(said))
+        generalized = replace(inside.with_columns(changed), cells=inside.cells | set(columns))
+        made = Release.of(generalized, roles, step, rng, tuple(said))
         if dropped:
             made = Release(made.table, made.made_by, kept[made.source_row], made.roles, made.warnings)
         return made

@@ -12,7 +12,7 @@ from pydantic import Field
 from shoal.contracts import Progress, quiet
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.kernels.trees import Tree, grow, route
+from shoal.kernels.trees import Tree, from_sklearn, grow, route
 from shoal.methods.generalization import BoolArray, Coded, Generalization, IntArray, coded, diversity, target_codes, tree_codes
 from shoal.methods.publish import Publication
 from shoal.release import Release
@@ -25,6 +25,9 @@ RATIO, NARROWING = 1.0, 0.1  # cuts inside a group are chosen as balanced-mondri
 class TreeGuided(Generalization):
     """Groups found by climbing a decision tree for the target."""
 
+    inducer: Literal["c4.5", "cart"] = Field(
+        "c4.5", description="The tree: c4.5, shoal's own, with a branch per category; cart, scikit-learn's, with two branches"
+    )
     confidence: float = Field(0.25, gt=0, le=0.5, description="Confidence of C4.5's pessimistic pruning; smaller prunes more")
     leftover: Literal["rescue", "drop"] = Field(
         "rescue", description="The fewer than k records left at the root: rescue, other groups lend to them; drop, as in the paper"
@@ -34,18 +37,30 @@ class TreeGuided(Generalization):
         """The tree, and the node at which each record is released (-1: dropped)."""
         target, classes = target_codes(table, roles, self.name)
         codes = tree_codes(data)
-        tree = grow(codes, data.ordered, target, classes, least=self.k, confidence=self.confidence)
+        if self.inducer == "cart":
+            tree, ordered = _cart(data, target, self.k), np.ones(codes.shape[1], np.bool_)
+        else:
+            tree, ordered = grow(codes, data.ordered, target, classes, least=self.k, confidence=self.confidence), data.ordered
         sensitive = self.sensitive(table, roles)
         draws = rng.random(len(table))
         at = anonymize(
             tree.parent,
-            route(tree, codes, data.ordered),
+            route(tree, codes, ordered),
             self.k,
             draws,
             rescue=self.leftover == "rescue",
             **diversity(sensitive, self.l, self.entropy),
         )
         return tree, at.astype(np.int64)
+
+
+def _cart(data: Coded, target: NDArray[np.int32], k: int) -> Tree:
+    """scikit-learn's tree, walked as any foreign tree of two-way splits would be."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    fitted = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=k, random_state=0).fit(data.codes, target).tree_
+    values = [np.arange(len(positions), dtype=np.float64) for positions in data.positions]
+    return from_sklearn(fitted.children_left, fitted.children_right, fitted.feature, fitted.threshold, values)
 
 
 class Kactus(TreeGuided):

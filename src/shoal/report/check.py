@@ -177,8 +177,13 @@ def _rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[tuple[
         import pyarrow.parquet as pq
 
         table = pq.read_table(path, columns=list(columns))
-        return zip(*(table.column(column).to_pylist() for column in columns))
+        return zip(*(_hashable(table.column(column).to_pylist()) for column in columns))
     return _csv_rows(path, delimiter, columns)
+
+
+def _hashable(cells: list[Any]) -> list[Any]:
+    """Sets are lists in Parquet, a suppressed cell an empty one."""
+    return [tuple(cell) or "*" if isinstance(cell, list) else cell for cell in cells]
 
 
 def _csv_rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
