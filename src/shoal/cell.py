@@ -54,11 +54,7 @@ def write_set(values: Sequence[str | None], counts: Sequence[int] | None = None)
     """A set in the notation; of one value, the value itself."""
     if len(values) == 1:
         return write_value(values[0])
-    parts = []
-    for i, value in enumerate(values):
-        text = re.sub(r"([\\|*}]|^\[)", r"\\\1", value) if value is not None else ""
-        parts.append(f"{text}*{counts[i]}" if counts is not None and counts[i] != 1 else text)
-    return "{" + "|".join(parts) + "}"
+    return write_parts([_element(value) for value in values], counts)
 
 
 def write_parts(parts: Sequence[str | None], counts: Sequence[int] | None = None) -> str | None:
@@ -67,6 +63,11 @@ def write_parts(parts: Sequence[str | None], counts: Sequence[int] | None = None
         return parts[0]
     with_counts = [f"{part or ''}*{counts[i]}" if counts is not None and counts[i] != 1 else part or "" for i, part in enumerate(parts)]
     return "{" + "|".join(with_counts) + "}"
+
+
+def _element(value: str | None) -> str:
+    """A value inside a set, kept from reading as anything else."""
+    return re.sub(r"([\\|*}]|^\[)", r"\\\1", value) if value is not None else ""
 
 
 def write_value(value: str | None) -> str | None:
@@ -112,11 +113,18 @@ def read_interval(text: str) -> tuple[float, float] | None:
 
 
 def as_list(text: str | None) -> list[str | None]:
-    """A cell as a list, as Parquet holds it: a value or an interval alone, a set's values as often as they count, nothing for suppressed."""
+    """A cell as a list, as Parquet holds it: a value or an interval alone, a set's values as often as they count, nothing for suppressed.
+
+    A text that begins like an interval or a backslash is behind a backslash; the rest needs none in a list.
+    """
     one = read(text)
     if one.interval:
         return [write_interval(*one.interval)]
-    return [value for value, count in zip(one.values, one.counts) for _ in range(count)]
+    plain = [
+        value if ends or value is None or value[:1] not in ("[", "\\") else "\\" + value
+        for value, ends in zip(one.values, one.within or (None,) * len(one.values))
+    ]
+    return [value for value, count in zip(plain, one.counts) for _ in range(count)]
 
 
 def from_list(values: Sequence[str | None] | None) -> str | None:
@@ -128,9 +136,11 @@ def from_list(values: Sequence[str | None] | None) -> str | None:
     counts: dict[str | None, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
-    if any(value is not None and read_interval(value) for value in counts):
-        return write_parts(list(counts), list(counts.values()))
-    return write_set(list(counts), list(counts.values()))
+    plain = [value[1:] if value is not None and value.startswith("\\") else value for value in counts]
+    if len(counts) == 1:
+        return values[0] if values[0] is not None and read_interval(values[0]) else write_value(plain[0])
+    parts = [raw if raw is not None and read_interval(raw) else _element(value) for raw, value in zip(counts, plain)]
+    return write_parts(parts, list(counts.values()))
 
 
 def read_all(texts: Iterable[str | None]) -> list[Cell]:

@@ -160,6 +160,43 @@ def test_any_text_can_be_read(text):
     assert one.suppressed == (text == "*")
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Blue", ["Blue"]),
+        (None, [None]),
+        ("*", []),
+        (r"\*", ["*"]),
+        ("{Blue*3|Yellow}", ["Blue", "Blue", "Blue", "Yellow"]),
+        ("{18|20*2|}", ["18", "20", "20", None]),
+        ("[18..25]", ["[18..25]"]),
+        ("{0*2|[18..25]}", ["0", "0", "[18..25]"]),
+        (r"\[1..2]", [r"\[1..2]"]),  # a text that looks like an interval
+        (r"{\[1..2]|a\|b}", [r"\[1..2]", "a|b"]),
+        (r"\\server", [r"\\server"]),
+    ],
+)
+def test_lists_as_parquet_holds_them(text, values):
+    assert cell.as_list(text) == values
+    assert cell.from_list(values) == text
+
+
+def test_a_null_is_no_list():
+    assert cell.from_list(None) is None
+
+
+@calm
+@given(st.dictionaries(st.one_of(st.none(), texts.filter(bool)), st.integers(1, 5), min_size=1, max_size=5))
+def test_lists_read_back(parts):
+    text = cell.write_set(list(parts), list(parts.values()))
+    if len(parts) == 1:
+        assert cell.from_list(cell.as_list(text)) == text
+    else:
+        again = read(cell.from_list(cell.as_list(text)))
+        assert dict(zip(again.values, again.counts)) == parts
+        assert not any(again.within)
+
+
 # ---- what others ask of cells ------------------------------------------------------------------------------------------------------------
 
 

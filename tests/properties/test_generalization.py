@@ -78,6 +78,8 @@ def configured(name, table, k, seed, publish=None):
         words["entropy"] = 1 + (effective - 1) * (seed // 12 % 5) / 4
     elif asks == 3 and "kactus" not in name:
         words["t"] = (0.1, 0.3, 0.7)[seed // 12 % 3]
+    if "kactus" in name:
+        words["inducer"] = ("c4.5", "cart")[seed // 5 % 2]
     return METHODS[name](**words)
 
 

@@ -140,10 +140,10 @@ def measure(
     json: Json = False,
 ) -> None:
     """Measure what a release costs in usefulness, and what its classes give away."""
-    from shoal.cli import words
+    from shoal.cli import training, words
 
     if target is not None:
-        words.learn(folder, target, learner, json)
+        training.learn(folder, target, learner, json)
         return
     given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
     words.measure(words.pair(folder, original, release, key, given), name, parameter, json)
@@ -217,10 +217,10 @@ def compare(
     json: Json = False,
 ) -> None:
     """Protect by each of several recipes or parameters, and draw risk against loss."""
-    from shoal.cli import words
+    from shoal.cli import comparing, words
 
     given = words.roles(roles, target, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
-    words.compare(words.recipes(what, method, given, parameter), out, seed, json)
+    comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 
 
 @app.command()
@@ -231,9 +231,9 @@ def sample(
     json: Json = False,
 ) -> None:
     """Draw one value for each set or interval, for tools that need points. It is a draw, not data."""
-    from shoal.cli import words
+    from shoal.cli import training
 
-    words.sample(release, out, seed, json)
+    training.sample(release, out, seed, json)
 
 
 @app.command("list")

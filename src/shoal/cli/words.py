@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
-import json as json_
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
 from shoal.files import read_table
 from shoal.recipe import Recipe, read_toml
-from shoal.registry import Kind, find, known, make
+from shoal.registry import Kind, known, make
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.run import Run, attacked, load_run, measured, protect_to_folder, write_text
@@ -200,57 +198,6 @@ def measure(run: Run, name: list[str] | None, parameter: list[str] | None, json:
         show.table("Measures", ["measure", "value", "better", "what it is"], [_score_row(score) for score in scores])
 
 
-def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
-    """Accuracy on untouched originals, trained on originals and on releases made the same way."""
-    from shoal.learning import as_rows
-    from shoal.learning import learn as learn_from
-    from shoal.report.certificate import plain
-
-    if folder is None:
-        raise ParameterError("--target needs a run folder: models are trained on halves protected by the run's own recipe.")
-    run = load_run(folder)
-    checked = replace(run.roles, target=target).check(run.original)
-    with show.progress() as progress:
-        results = learn_from(run.original, checked, run.recipe.steps, run.secret, names(learner), progress=progress)
-    if json:
-        show.data(plain(as_rows(results)))
-        return
-    show.table(
-        f"Accuracy for '{target}' in untouched originals (5 x 2 cross-validation)",
-        ["learner", "trained on originals", "trained on releases", "loss, points", "F-test p"],
-        [
-            (r.learner, f"{r.original:.2%}", f"{r.released:.2%}", f"{r.loss:.2f} ± {100 * r.deviation:.2f}", f"{r.p_value:.3f}")
-            for r in results
-        ],
-    )
-    show.say("Each half is protected by the run's recipe and trained on; the other half is tested on as it was.")
-
-
-def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
-    """A point table, and a file beside it that says it is a draw."""
-    from shoal.files import write_table
-    from shoal.randomness import new_secret, rng_for
-    from shoal.report.check import sha256_of
-    from shoal.sample import sample as draw
-
-    about = out.with_name(out.name + ".about.json")
-    for path in (out, about):
-        if path.exists():
-            raise OutputError(f"{path} exists. Choose another name, or remove it first.")
-    drawn = draw(read_table(release), rng_for(new_secret() if seed is None else seed, "sample"))
-    said = {
-        "what": "One value drawn for each set or interval of a release. A draw, not data: no row says what a person had.",
-        "drawn_from_sha256": sha256_of(release),
-        "rows": len(drawn),
-        "seed": seed,
-    }
-    write_table(drawn, out)
-    write_text(about, json_.dumps(said, indent=2) + "\n")
-    if json:
-        show.data({"file": str(out), **said})
-    show.say(f"{out} holds one draw of {len(drawn):,} rows; {about.name} says so.")
-
-
 def _score_row(score: Score) -> tuple[str, str, str, str]:
     per_column = (
         ", ".join(f"{column} {show.number(value)}" for column, value in score.per_column.items()) if len(score.per_column) <= 4 else ""
@@ -336,63 +283,6 @@ def verify(release: Path, certificate: Path, json: bool) -> bool:
 def _brief(value: Any) -> str:
     text = ", ".join(value) if isinstance(value, list) else show.number(value)
     return text if len(text) <= 40 else text[:16] + "..."
-
-
-def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter: list[str] | None) -> list[tuple[str, Recipe]]:
-    """Recipes named as files, or one table with every combination of the values given."""
-    if all(path.suffix == ".toml" for path in what):
-        if methods or parameter:
-            raise ParameterError("Give recipes, or one table with --method and -p, not both.")
-        labels = [path.stem for path in what]
-        return [(str(path) if labels.count(label) > 1 else label, Recipe.read(path)) for label, path in zip(labels, what)]
-    if len(what) != 1 or not methods:
-        raise ParameterError("Compare recipes (files ending in .toml), or one table with --method and several values such as -p k=3,5,10.")
-    words, found = parameters(parameter), []
-    for method in names(methods):
-        fields = find("method", method).model_fields
-        if len(names(methods)) > 1:  # a parameter goes to the methods that have it
-            mine = {key: value for key, value in words.items() if key in fields}
-        else:
-            mine = words
-        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
-        for values in itertools.product(*choices):
-            chosen = dict(zip(mine, (value.strip() for value in values)))
-            label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
-            found.append((label, Recipe(what[0], given, (make("method", method, chosen),))))
-    unused = [key for key in words if not any(key in find("method", method).model_fields for method in names(methods))]
-    if unused:
-        raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.")
-    return found
-
-
-def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
-    """A table, and the map if a file is named for it."""
-    from shoal.compare import compare as compare_all
-    from shoal.report.certificate import plain
-    from shoal.report.html import comparison_report
-
-    if out and out.exists():
-        raise OutputError(f"{out} exists. Choose another name, or remove it first.")
-    with show.progress() as progress:
-        rows = compare_all(chosen, seed, progress)
-    if out:
-        write_text(out, comparison_report(rows))
-    if json:
-        show.data([plain(asdict(row)) for row in rows])
-    else:
-        show.table(
-            "Risk against loss (lower left is better)",
-            ["run", "loss", "linkage risk", "95 % interval", "smallest class", "score"],
-            [
-                (r.label, _or_na(r.loss), f"{r.risk:.1%}", f"{r.risk_low:.1%} to {r.risk_high:.1%}", f"{r.k:,}", _or_na(r.score))
-                for r in rows
-            ],
-        )
-    show.say(f"The map is in {out}." if out else "Add -o map.html to see them as a picture.")
-
-
-def _or_na(value: float) -> str:
-    return "n/a" if np.isnan(value) else show.number(value)
 
 
 def list_names(kind: str, json: bool) -> None:

@@ -1,0 +1,74 @@
+"""Several ways side by side: from words to recipes, and a table and a map back."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from shoal.cli import show
+from shoal.cli.words import names, parameters
+from shoal.errors import OutputError, ParameterError
+from shoal.recipe import Recipe
+from shoal.registry import find, make
+from shoal.roles import Roles
+from shoal.run import write_text
+
+
+def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter: list[str] | None) -> list[tuple[str, Recipe]]:
+    """Recipes named as files, or one table with every combination of the values given."""
+    if all(path.suffix == ".toml" for path in what):
+        if methods or parameter:
+            raise ParameterError("Give recipes, or one table with --method and -p, not both.")
+        labels = [path.stem for path in what]
+        return [(str(path) if labels.count(label) > 1 else label, Recipe.read(path)) for label, path in zip(labels, what)]
+    if len(what) != 1 or not methods:
+        raise ParameterError("Compare recipes (files ending in .toml), or one table with --method and several values such as -p k=3,5,10.")
+    words, found = parameters(parameter), []
+    for method in names(methods):
+        fields = find("method", method).model_fields
+        if len(names(methods)) > 1:  # a parameter goes to the methods that have it
+            mine = {key: value for key, value in words.items() if key in fields}
+        else:
+            mine = words
+        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
+        for values in itertools.product(*choices):
+            chosen = dict(zip(mine, (value.strip() for value in values)))
+            label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
+            found.append((label, Recipe(what[0], given, (make("method", method, chosen),))))
+    unused = [key for key in words if not any(key in find("method", method).model_fields for method in names(methods))]
+    if unused:
+        raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.")
+    return found
+
+
+def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
+    """A table, and the map if a file is named for it."""
+    from shoal.compare import compare as compare_all
+    from shoal.report.certificate import plain
+    from shoal.report.html import comparison_report
+
+    if out and out.exists():
+        raise OutputError(f"{out} exists. Choose another name, or remove it first.")
+    with show.progress() as progress:
+        rows = compare_all(chosen, seed, progress)
+    if out:
+        write_text(out, comparison_report(rows))
+    if json:
+        show.data([plain(asdict(row)) for row in rows])
+    else:
+        show.table(
+            "Risk against loss (lower left is better)",
+            ["run", "loss", "linkage risk", "95 % interval", "smallest class", "score"],
+            [
+                (r.label, _or_na(r.loss), f"{r.risk:.1%}", f"{r.risk_low:.1%} to {r.risk_high:.1%}", f"{r.k:,}", _or_na(r.score))
+                for r in rows
+            ],
+        )
+    show.say(f"The map is in {out}." if out else "Add -o map.html to see them as a picture.")
+
+
+def _or_na(value: float) -> str:
+    return "n/a" if np.isnan(value) else show.number(value)

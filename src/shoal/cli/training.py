@@ -1,0 +1,64 @@
+"""Releases to learn from: how good they are, and point tables drawn from them."""
+
+from __future__ import annotations
+
+import json as json_
+from dataclasses import replace
+from pathlib import Path
+
+from shoal.cli import show
+from shoal.cli.words import names
+from shoal.errors import OutputError, ParameterError
+from shoal.files import read_table
+from shoal.run import load_run, write_text
+
+
+def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
+    """Accuracy on untouched originals, trained on originals and on releases made the same way."""
+    from shoal.learning import as_rows
+    from shoal.learning import learn as learn_from
+    from shoal.report.certificate import plain
+
+    if folder is None:
+        raise ParameterError("--target needs a run folder: models are trained on halves protected by the run's own recipe.")
+    run = load_run(folder)
+    checked = replace(run.roles, target=target).check(run.original)
+    with show.progress() as progress:
+        results = learn_from(run.original, checked, run.recipe.steps, run.secret, names(learner), progress=progress)
+    if json:
+        show.data(plain(as_rows(results)))
+        return
+    show.table(
+        f"Accuracy for '{target}' in untouched originals (5 x 2 cross-validation)",
+        ["learner", "trained on originals", "trained on releases", "loss, points", "F-test p"],
+        [
+            (r.learner, f"{r.original:.2%}", f"{r.released:.2%}", f"{r.loss:.2f} ± {100 * r.deviation:.2f}", f"{r.p_value:.3f}")
+            for r in results
+        ],
+    )
+    show.say("Each half is protected by the run's recipe and trained on; the other half is tested on as it was.")
+
+
+def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
+    """A point table, and a file beside it that says it is a draw."""
+    from shoal.files import write_table
+    from shoal.randomness import new_secret, rng_for
+    from shoal.report.check import sha256_of
+    from shoal.sample import sample as draw
+
+    about = out.with_name(out.name + ".about.json")
+    for path in (out, about):
+        if path.exists():
+            raise OutputError(f"{path} exists. Choose another name, or remove it first.")
+    drawn = draw(read_table(release), rng_for(new_secret() if seed is None else seed, "sample"))
+    said = {
+        "what": "One value drawn for each set or interval of a release. A draw, not data: no row says what a person had.",
+        "drawn_from_sha256": sha256_of(release),
+        "rows": len(drawn),
+        "seed": seed,
+    }
+    write_table(drawn, out)
+    write_text(about, json_.dumps(said, indent=2) + "\n")
+    if json:
+        show.data({"file": str(out), **said})
+    show.say(f"{out} holds one draw of {len(drawn):,} rows; {about.name} says so.")
