@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
@@ -90,13 +91,15 @@ class Generalization(ColumnMethod):
         inside = table.take(kept) if dropped else table
         dense = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
         rows_shown = shown[np.unique(groups[kept])] if shown is not None else None
-        changed = published(inside, roles, columns, dense, publish, rows_shown)
+        cells = published(inside, roles, columns, dense, publish, rows_shown)
         step = self.step(columns, self.guarantees, self.promises(table, roles, columns))
-        generalized = replace(inside.with_columns(changed), cells=inside.cells | set(columns))
-        made = Release.of(generalized, roles, step, rng, tuple(said))
-        if dropped:
-            made = Release(made.table, made.made_by, kept[made.source_row], made.roles, made.warnings)
-        return made
+        # rows are shuffled before they get their cells: moving group numbers is cheaper than moving text
+        empty = pa.array(np.zeros(len(inside), np.int8))
+        made = Release.of(inside.with_columns(dict.fromkeys(columns, empty)), roles, step, rng, tuple(said))
+        groups_now = pa.array(dense[made.source_row])
+        filled = made.table.with_columns({column: texts.take(groups_now) for column, texts in cells.items()})
+        filled = replace(filled, cells=inside.cells | set(columns))
+        return replace(made, table=filled, source_row=kept[made.source_row])
 
 
 def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:

@@ -22,7 +22,7 @@ MOST_VALUES = 30  # numbers listed one by one in a cell; more are published as i
 def published(
     table: Table, roles: Roles, columns: Sequence[str], groups: IntArray, publication: Publication, shown: BoolArray | None = None
 ) -> dict[str, pa.Array]:
-    """New columns of cells. `shown[group, column]` False suppresses a cell (unless the whole group agrees on it)."""
+    """For each column, the cell of each group. `shown[group, column]` False suppresses it (unless the whole group agrees on it)."""
     number = int(groups.max(initial=-1)) + 1
     result = {}
     for j, column in enumerate(columns):
@@ -30,7 +30,7 @@ def published(
         if shown is not None:
             agree = _agreeing(table.codes(column), groups, number)
             cells = [text if shown[g, j] or agree[g] else cell.SUPPRESSED for g, text in enumerate(cells)]
-        result[column] = pa.array(cells, pa.string()).take(pa.array(groups))
+        result[column] = pa.array(cells, pa.string())
     return result
 
 
