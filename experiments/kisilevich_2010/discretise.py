@@ -63,4 +63,6 @@ def discretised(data: Data, rows: IntArray, name: str) -> Data:
             changed[column] = [None if missing else f"part {p}" for p, missing in zip(part.tolist(), np.isnan(numbers).tolist())]
     parted: Table = table.with_columns(changed)
     nominal = tuple(c for c in data.features if data.roles.scale(parted, c) == "nominal")
-    return Data(f"{data.name}, {name}", data.halves, parted, Roles(quasi=data.roles.quasi, nominal=nominal, target=data.roles.target).check(parted))
+    return Data(
+        f"{data.name}, {name}", data.halves, parted, Roles(quasi=data.roles.quasi, nominal=nominal, target=data.roles.target).check(parted)
+    )

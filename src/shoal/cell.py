@@ -113,18 +113,16 @@ def read_interval(text: str) -> tuple[float, float] | None:
 
 
 def as_list(text: str | None) -> list[str | None]:
-    """A cell as a list, as Parquet holds it: a value or an interval alone, a set's values as often as they count, nothing for suppressed.
+    """A cell as a list, as Parquet holds it: each element written as inside a set, missing as null; nothing for suppressed.
 
-    A text that begins like an interval or a backslash is behind a backslash; the rest needs none in a list.
+    Counts stay counts (Blue*3): a list that repeated its values would be as long as the group, in every row of the group.
     """
     one = read(text)
     if one.interval:
         return [write_interval(*one.interval)]
-    plain = [
-        value if ends or value is None or value[:1] not in ("[", "\\") else "\\" + value
-        for value, ends in zip(one.values, one.within or (None,) * len(one.values))
-    ]
-    return [value for value, count in zip(plain, one.counts) for _ in range(count)]
+    if one.single:
+        return [_element(one.values[0]) or one.values[0]]
+    return [part or None for part in _split((text or "")[1:-1])] if one.values else []
 
 
 def from_list(values: Sequence[str | None] | None) -> str | None:
@@ -133,14 +131,11 @@ def from_list(values: Sequence[str | None] | None) -> str | None:
         return None
     if not values:
         return SUPPRESSED
-    counts: dict[str | None, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    plain = [value[1:] if value is not None and value.startswith("\\") else value for value in counts]
-    if len(counts) == 1:
-        return values[0] if values[0] is not None and read_interval(values[0]) else write_value(plain[0])
-    parts = [raw if raw is not None and read_interval(raw) else _element(value) for raw, value in zip(counts, plain)]
-    return write_parts(parts, list(counts.values()))
+    if len(values) > 1:
+        return write_parts(values)
+    if not values[0] or read_interval(values[0]):
+        return values[0]
+    return write_value(_read_set(values[0]).values[0])
 
 
 def read_all(texts: Iterable[str | None]) -> list[Cell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +22,12 @@ def sample(table: Table, rng: Generator) -> Table:
     """Each cell replaced by one of the values it allows: by their counts where given, evenly otherwise; suppressed cells become missing."""
     changed = {}
     for column in table.columns:
-        if table.kind(column) != "text":
+        if table.kind(column) != "text" or (table.cells and column not in table.cells):  # a CSV does not say which columns hold cells
             continue
         cells = cell.read_all(table.levels(column).to_pylist())
         if any(not one.single for one in cells) or any(one.values != (text,) for one, text in zip(cells, table.levels(column).to_pylist())):
             changed[column] = _drawn(cells, table.codes(column), rng)
-    return table.with_columns(changed)
+    return replace(table.with_columns(changed), cells=frozenset(), format=replace(table.format, kind="csv"))
 
 
 def _drawn(cells: list[cell.Cell], codes: IntArray, rng: Generator) -> pa.Array:

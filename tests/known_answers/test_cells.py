@@ -12,7 +12,7 @@ from shoal import cell
 from shoal.cell import Cell, read
 from shoal.table import Table
 
-calm = settings(deadline=None, derandomize=True, max_examples=300)
+calm = settings(deadline=None, derandomize=True, max_examples=150)
 # what the notation itself is made of, often, and any other text
 texts = st.one_of(st.text(alphabet="|*{}[]\\.0123 a-", max_size=8), st.text(max_size=8))
 counts = st.integers(1, 10**12)
@@ -164,15 +164,18 @@ def test_any_text_can_be_read(text):
     ("text", "values"),
     [
         ("Blue", ["Blue"]),
+        ("", [""]),
         (None, [None]),
         ("*", []),
-        (r"\*", ["*"]),
-        ("{Blue*3|Yellow}", ["Blue", "Blue", "Blue", "Yellow"]),
-        ("{18|20*2|}", ["18", "20", "20", None]),
+        (r"\*", [r"\*"]),
+        ("{Blue*3|Yellow}", ["Blue*3", "Yellow"]),
+        ("{18|20*2|}", ["18", "20*2", None]),
+        ("{18|*2}", ["18", "*2"]),
         ("[18..25]", ["[18..25]"]),
-        ("{0*2|[18..25]}", ["0", "0", "[18..25]"]),
+        ("{0*2|[18..25]}", ["0*2", "[18..25]"]),
         (r"\[1..2]", [r"\[1..2]"]),  # a text that looks like an interval
-        (r"{\[1..2]|a\|b}", [r"\[1..2]", "a|b"]),
+        (r"{\[1..2]|a\|b}", [r"\[1..2]", r"a\|b"]),
+        ("a|b", [r"a\|b"]),
         (r"\\server", [r"\\server"]),
     ],
 )
@@ -189,12 +192,7 @@ def test_a_null_is_no_list():
 @given(st.dictionaries(st.one_of(st.none(), texts.filter(bool)), st.integers(1, 5), min_size=1, max_size=5))
 def test_lists_read_back(parts):
     text = cell.write_set(list(parts), list(parts.values()))
-    if len(parts) == 1:
-        assert cell.from_list(cell.as_list(text)) == text
-    else:
-        again = read(cell.from_list(cell.as_list(text)))
-        assert dict(zip(again.values, again.counts)) == parts
-        assert not any(again.within)
+    assert cell.from_list(cell.as_list(text)) == text
 
 
 # ---- what others ask of cells ------------------------------------------------------------------------------------------------------------

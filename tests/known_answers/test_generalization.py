@@ -408,6 +408,11 @@ def test_draws_repeat_with_their_seed_and_escapes_are_taken_off():
     assert set(one.column("b").to_pylist()) == {"*"}
 
 
+def test_only_cells_are_drawn_where_it_is_known_which_columns_hold_them():
+    release = protected(Mondrian(k=2), Roles(quasi=("x",), other=("note",)), x=[1, 2], note=["*", "{a|b}"])[1]
+    assert set(sample(release.table, rng_for(1, "test")).column("note").to_pylist()) == {"*", "{a|b}"}
+
+
 def test_draws_from_very_wide_intervals_and_words_that_look_like_numbers():
     table = Table.of({"wide": ["[0..1e+60]"] * 20, "large": ["{1e+20|2e+20}"] * 20, "word": ["{nan|1_000}"] * 20})
     drawn = sample(table, rng_for(1, "test"))

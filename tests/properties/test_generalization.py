@@ -115,7 +115,7 @@ def farthest(release, about):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(unhurried, max_examples=100)
+@settings(unhurried, max_examples=60)
 @given(table=tables, k=ks, seed=seeds)
 def test_no_violation_nothing_lost_everything_true(name, table, k, seed):
     quasi = QUASI[seed % 3 : 1 + seed % 3 + seed % (len(QUASI) - 2)]
@@ -175,7 +175,8 @@ def test_promises_hold_in_the_written_files(name, table, k, seed):
                 with path.open(encoding="utf-8", newline="") as file:
                     rows = [tuple(row[column] for column in QUASI) for row in csv.DictReader(file)]
             else:
-                rows = rows_of(Table.of(pq.read_table(path)), QUASI)
+                columns = pq.read_table(path).to_pydict()  # sets are lists
+                rows = list(zip(*(map(str, columns[column]) for column in QUASI)))
             assert len(rows) == len(table)
             assert min(Counter(rows).values()) >= method.k
             assert all(found.holds for found in check_promises(path, ",", release.promises))
