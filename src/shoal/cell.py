@@ -3,7 +3,7 @@
     Blue              the value itself
     {Blue|Yellow}     one of these
     {Blue*3|Yellow}   one of these; in the group it was released for, Blue three times and Yellow once
-    [18..25]          a number from 18 to 25, both included; also inside a set: {0*9|[18..25]*3}
+    [18..25]          a number (or date) from 18 to 25, both included; also inside a set: {0*9|[18..25]*3}
     *                 suppressed: any value of the column
 
 A missing value is empty, alone or inside a set ({|Blue}), and so is a text of no characters. A value that would read as one of the above is
@@ -12,6 +12,7 @@ written behind a backslash, and so is a \\, |, * or } that belongs to a value in
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -26,7 +27,8 @@ from shoal.table import Table
 FloatArray = NDArray[np.float64]
 
 SUPPRESSED = "*"
-_INTERVAL = re.compile(r"\[(-?[0-9.eE+-]+)\.\.(-?[0-9.eE+-]+)\]")
+_INTERVAL = re.compile(r"\[(-?[0-9.eE+:T -]+?)\.\.(-?[0-9.eE+:T -]+)\]")
+_EPOCH = datetime.datetime(1970, 1, 1)
 _ELEMENT = re.compile(r"((?:\\.|[^\\*])*)(?:\*([1-9][0-9]*))?", re.DOTALL)
 
 
@@ -38,6 +40,7 @@ class Cell:
     counts: tuple[int, ...] = ()
     interval: tuple[float, float] | None = None
     within: tuple[tuple[float, float] | None, ...] = ()  # of a set: the ends of those elements that are intervals
+    text: str = ""  # of an interval: how it was written
 
     @property
     def suppressed(self) -> bool:
@@ -99,17 +102,45 @@ def read(text: str | None) -> Cell:
     if text.startswith("{") and text.endswith("}") and len(text) > 1:
         return _read_set(text[1:-1])
     interval = read_interval(text)
-    return Cell(interval=interval) if interval else Cell((text,), (1,))
+    return Cell(interval=interval, text=text) if interval else Cell((text,), (1,))
 
 
 def read_interval(text: str) -> tuple[float, float] | None:
     """The ends of an interval, or None for any other text."""
     found = _INTERVAL.fullmatch(text)
+    low, high = (to_number(found[1]), to_number(found[2])) if found else (None, None)
+    return (low, high) if low is not None and high is not None and low <= high and math.isfinite(high - low) else None
+
+
+def to_number(text: str) -> float | None:
+    """A number; a date as days, a time as microseconds since 1970, as Table.number counts them; None for any other text."""
     try:
-        low, high = (float(found[1]), float(found[2])) if found else (1.0, 0.0)
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.datetime.fromisoformat(text)
     except ValueError:
         return None
-    return (low, high) if low <= high and math.isfinite(high - low) else None
+    since = moment.replace(tzinfo=None) - _EPOCH
+    return float(since.days) if len(text) == 10 else since / datetime.timedelta(microseconds=1)
+
+
+def like(number_: float, pattern: str) -> str:
+    """A number written as `pattern` is: as a number, a date, or a time."""
+    try:
+        float(pattern)
+    except ValueError:
+        step = datetime.timedelta(days=round(number_)) if len(pattern) == 10 else datetime.timedelta(microseconds=round(number_))
+        moment = _EPOCH + step
+        return moment.date().isoformat() if len(pattern) == 10 else moment.isoformat(" ", "seconds")
+    return number(number_)
+
+
+def ends_of(text: str) -> str:
+    """How an interval writes its lower end."""
+    found = _INTERVAL.fullmatch(text)
+    return found[1] if found else text
 
 
 def as_list(text: str | None) -> list[str | None]:
@@ -119,7 +150,7 @@ def as_list(text: str | None) -> list[str | None]:
     """
     one = read(text)
     if one.interval:
-        return [write_interval(*one.interval)]
+        return [one.text]
     if one.single:
         return [_element(one.values[0]) or one.values[0]]
     return [part or None for part in _split((text or "")[1:-1])] if one.values else []
@@ -197,9 +228,9 @@ def _expected(one: Cell) -> float:
     for value, count, ends in zip(one.values, one.counts, one.within or (None,) * len(one.values)):
         if value is None:
             continue
-        try:
-            sums += count * (sum(ends) / 2 if ends else float(value))
-        except ValueError:  # a date or a word
+        middle = sum(ends) / 2 if ends else to_number(value)
+        if middle is None:  # a word
             return float("nan")
+        sums += count * middle
         weight += count
     return sums / weight if weight else float("nan")

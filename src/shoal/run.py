@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from shoal.cell import is_generalized
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.files import read_table, write_table
@@ -98,14 +99,19 @@ def attacked(
     """The attacks named, or every one that the intruder's columns allow."""
     results = []
     for one in attacks or everything("attack"):
-        if (
-            not attacks
-            and one.name == "interval-disclosure"
-            and all(knowledge.roles.scale(original, column) == "nominal" for column in knowledge.known_columns())
-        ):
+        if not attacks and one.name == "interval-disclosure" and not _has_intervals(original, release, knowledge):
             continue  # categories have no intervals; an attack that was asked for says so instead
         results.append(one.attack(original, release, knowledge, rng_for(secret, "attack", one.name), progress))
     return results
+
+
+def _has_intervals(original: Table, release: Release, knowledge: Knowledge) -> bool:
+    """Whether some known column is ordered and released as values: categories have no rank intervals, and sets are their own."""
+    return any(
+        knowledge.roles.scale(original, column) != "nominal" and not is_generalized(original, release.table, column)
+        for column in knowledge.known_columns()
+        if column in original.columns
+    )
 
 
 def load_run(folder: Path) -> Run:

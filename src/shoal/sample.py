@@ -55,9 +55,10 @@ def _draw(one: cell.Cell, many: int, rng: Generator) -> np.ndarray[tuple[int], n
         mine = chosen == i
         if isinstance(part, tuple):
             low, high = part
+            pattern = cell.ends_of(one.text or str(one.values[i]))
             whole = low.is_integer() and high.is_integer() and max(-low, high) < EXACT
             points = rng.integers(int(low), int(high), mine.sum(), endpoint=True) if whole else rng.uniform(low, high, mine.sum())
-            result[mine] = [cell.number(float(point)) for point in points]
+            result[mine] = [cell.like(float(point), pattern) for point in points]
         else:
             result[mine] = part
     return result

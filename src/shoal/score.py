@@ -109,7 +109,7 @@ def wilson(hit: float, tried: int, z: float = 1.959963984540054) -> tuple[float,
     rate = hit / tried
     middle = (rate + z * z / (2 * tried)) / (1 + z * z / tried)
     half = z / (1 + z * z / tried) * sqrt(rate * (1 - rate) / tried + z * z / (4 * tried * tried))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return 0.0 if hit == 0 else max(0.0, middle - half), 1.0 if hit == tried else min(1.0, middle + half)
 
 
 def disclosure_risk(distance_linkage: float, probabilistic_linkage: float, interval_disclosure: float) -> float:

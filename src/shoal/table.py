@@ -69,7 +69,7 @@ class Table:
         if self.native == "pandas":
             frame = self.arrow.to_pandas()
             for column, levels in self.orders.items():
-                if column in self.columns and self.kind(column) == "text":
+                if column in self.columns and self.kind(column) == "text" and column not in self.cells:
                     import pandas
 
                     frame[column] = pandas.Categorical(frame[column], categories=list(levels), ordered=True)
@@ -219,6 +219,10 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             )
         if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
             array = array.cast(pa.string())
+        if pa.types.is_timestamp(array.type):
+            array = array.cast(pa.timestamp("us"), safe=False)  # one unit, so that numbers of two tables compare
+        if pa.types.is_date64(array.type):
+            array = array.cast(pa.date32())
         if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
             array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
         if pa.types.is_floating(array.type):

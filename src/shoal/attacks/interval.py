@@ -9,6 +9,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.attacks.matching import FloatArray, IntArray, files
+from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
 from shoal.params import Params
@@ -31,20 +32,21 @@ class IntervalDisclosure(Params):
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Average over widths and columns."""
         pair = files(original, release, knowledge, rng)
-        if not pair.known.shape[1]:
-            raise DataError("Interval disclosure needs a numeric or ordinal column among those the intruder knows.")
+        usable = [j for j in range(pair.known.shape[1]) if not is_generalized(original, release.table, pair.columns[j])]
+        if not usable:
+            raise DataError("Interval disclosure needs a numeric or ordinal column, released as values, among those the intruder knows.")
         there = np.flatnonzero(pair.true_row >= 0)
         inside = np.zeros(len(pair.rows))
         chance, cells = 0.0, 0
         per_column = {}
-        for j in range(pair.known.shape[1]):
+        for j in usable:
             x, y = pair.known[there, j], pair.released[:, j]
             share, blind = _inside(x, y, pair.true_row[there], self.widest, rng)
             inside[there] += share
             chance += blind
             cells += 1
             per_column[pair.columns[j]] = float(share.mean()) if len(share) else 0.0
-            progress("interval disclosure", j + 1, pair.known.shape[1])
+            progress("interval disclosure", cells, len(usable))
         inside /= cells
         hit = float(inside.sum())
         per_record = np.full(len(original), np.nan)
@@ -58,7 +60,7 @@ class IntervalDisclosure(Params):
             chance=chance / cells,
             interval=wilson(hit, len(inside)),
             note="Hits are shares of a record's values, averaged over widths.",
-            details={"columns": list(pair.columns[: pair.known.shape[1]]), "per_column": per_column},
+            details={"columns": [pair.columns[j] for j in usable], "per_column": per_column},
             per_record=per_record,
         )
 

@@ -129,8 +129,6 @@ def result(
 
 def _scale(original: Table, released: Table, knowledge: Knowledge, column: str) -> Scale:
     scale = knowledge.roles.scale(original, column)
-    if original.kind(column) == "date" and released.kind(column) == "text":
-        return "nominal"
     return "nominal" if scale == "ordinal" and is_generalized(original, released, column) else scale
 
 

@@ -54,7 +54,7 @@ class CellLoss(Params):
 def _change(original: Table, release: Release, roles: Roles, column: str) -> FloatArray | None:
     """One column's change per released row; None for a numeric column that does not vary."""
     table, rows, scale = release.table, release.source_row, roles.scale(original, column)
-    if is_generalized(original, table, column) and original.kind(column) != "number":
+    if is_generalized(original, table, column) and scale != "numeric":
         return _unlikely(original, release, column)
     if scale == "numeric" and table.kind(column) in ("number", "date", "empty", "text"):
         before = original.number(column)[rows]

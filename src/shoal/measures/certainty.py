@@ -44,7 +44,7 @@ def _penalty(original: Table, released: Table, roles: Roles, column: str) -> np.
     if released.kind(column) != "text":
         return np.zeros(len(released))
     cells = cell.read_all(released.levels(column).to_pylist())
-    if roles.scale(original, column) == "numeric" and original.kind(column) == "number":
+    if roles.scale(original, column) == "numeric" and original.kind(column) in ("number", "date"):
         known = original.number(column)
         known = known[~np.isnan(known)]
         whole = float(known.max() - known.min()) if len(known) else 0.0
@@ -63,7 +63,7 @@ def _width(one: cell.Cell, whole: float) -> float:
     try:
         for value, within in zip(one.values, one.within or (None,) * len(one.values)):
             if value is not None:
-                ends.extend(within or (float(value),))
+                ends.extend(within or (cell.to_number(value) or 0.0,))
     except ValueError:
         return 1.0
     return (max(ends) - min(ends)) / whole if ends and whole > 0 else 0.0

@@ -87,7 +87,7 @@ class DistributionDistance(Params):
             if column not in release.table.columns:
                 continue
             both_numbers = {original.kind(column), release.table.kind(column)} <= {"number", "date"}
-            if original.kind(column) == "number" and is_generalized(original, release.table, column):
+            if original.kind(column) in ("number", "date") and is_generalized(original, release.table, column):
                 shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], expected_numbers(release.table, column))
             elif roles.scale(original, column) == "ordinal" and not is_generalized(original, release.table, column):
                 before, after = roles.ordinal_codes(original, column), roles.ordinal_codes(release.table, column)

@@ -51,13 +51,13 @@ def _cells(table: Table, roles: Roles, column: str, groups: IntArray, number: in
         codes = np.unique(np.where(np.isnan(order), np.inf, order), return_inverse=True)[1].reshape(-1)
         names = _ordinal_names(table, roles, column)
     else:
-        names = table.levels(column).cast(pa.string()).to_pylist()
+        names = [text and text.removesuffix(".000000") for text in table.levels(column).cast(pa.string()).to_pylist()]
     width = len(names)
     pair, count = np.unique(groups * width + codes, return_counts=True)
     group, code = pair // width, pair % width
     starts = np.searchsorted(group, np.arange(number + 1))
     values = None
-    if scale == "numeric" and table.kind(column) == "number":
+    if scale == "numeric" and table.kind(column) in ("number", "date"):
         levels = Table.of({"v": table.levels(column)}).number("v")
         values = levels
     texts: list[str | None] = []
@@ -82,28 +82,29 @@ def _cell(
         return cell.write_value(texts[0])
     if values is None or publication == "sets":
         if values is not None and len(texts) > MOST_VALUES:
-            return _histogram(values[codes], counts, 1, False)
+            return _histogram(values[codes], texts, counts, 1, False)
         return cell.write_set(texts, counts.tolist() if publication == "counts" else None)
     numbers = values[codes]
     known = ~np.isnan(numbers)
     if publication == "mean":
-        return cell.number(float(np.average(numbers[known], weights=counts[known])))
+        return cell.like(float(np.average(numbers[known], weights=counts[known])), next(text for text in texts if text is not None))
     if publication == "intervals":
-        return _histogram(numbers, counts, 1, False)
+        return _histogram(numbers, texts, counts, 1, False)
     if len(texts) > MOST_VALUES:
-        return _histogram(numbers, counts, MOST_VALUES, True)
+        return _histogram(numbers, texts, counts, MOST_VALUES, True)
     return cell.write_set(texts, counts.tolist())
 
 
-def _histogram(numbers: NDArray[np.float64], counts: IntArray, parts: int, counted: bool) -> str | None:
-    """Consecutive numbers as intervals of about equally many records; missing, if any, beside them."""
+def _histogram(numbers: NDArray[np.float64], names: Sequence[str | None], counts: IntArray, parts: int, counted: bool) -> str | None:
+    """Consecutive numbers or dates as intervals of about equally many records; missing, if any, beside them."""
     known = ~np.isnan(numbers)
+    said = [name for name, there in zip(names, known) if there]
     ordered, weight = numbers[known], counts[known]
     place = np.cumsum(weight) - weight / 2
     part = np.minimum((place / weight.sum() * parts).astype(np.int64), parts - 1)
     first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(ordered)) - 1
-    texts: list[str | None] = [cell.write_interval(float(ordered[a]), float(ordered[b])) for a, b in zip(first, last)]
+    texts: list[str | None] = [said[a] if a == b else f"[{said[a]}..{said[b]}]" for a, b in zip(first, last)]
     sizes = np.add.reduceat(weight, first).tolist()
     if not known.all():
         texts.append(None)
