@@ -24,6 +24,7 @@ def protect(
     quasi: str | Sequence[str] = (),
     confidential: str | Sequence[str] = (),
     identifier: str | Sequence[str] = (),
+    target: str | None = None,
     seed: int | None = None,
     progress: Progress = quiet,
     **parameters: Any,
@@ -31,15 +32,17 @@ def protect(
     """Protect a table by one or more methods; every promise is checked again before the release is handed out.
 
     Name a method and give its parameters (`"mdav", k=5`), or hand in method objects, applied in order. Say the roles by `roles`, or by `quasi`,
-    `confidential` and `identifier`. `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
+    `confidential`, `identifier` and `target`. `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
     """
     table = Table.of(data)
-    if roles is not None and (quasi or confidential or identifier):
-        raise ParameterError("Give roles either as one Roles object or by quasi, confidential and identifier, not both.")
+    if not len(table):
+        raise DataError("The table has no rows, so there is nothing to protect.")
+    if roles is not None and (quasi or confidential or identifier or target):
+        raise ParameterError("Give roles either as one Roles object or by quasi, confidential, identifier and target, not both.")
     if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
         raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
     made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
-    checked = (roles or Roles(_names(quasi), _names(confidential), _names(identifier))).check(table)
+    checked = (roles or Roles(_names(quasi), _names(confidential), _names(identifier), target=target)).check(table)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     broken = [found for found in check_release(release) if not found.holds]
     if broken:

@@ -71,7 +71,7 @@ def learn(
             train, test = np.flatnonzero(half == fold), np.flatnonzero(half != fold)
             plain = original.take(train)
             release = _protected(plain, roles, steps, rng_for_int(secret, repeat, fold))
-            points = sample(release.table, rng_for(secret, "sample", repeat, fold))
+            points = sample(release.table, rng_for(secret, "sample", repeat, fold)) if release.table.cells else release.table
             tested, truth = original.take(test), labels[test]
             for name in chosen:
                 pair = []
@@ -233,7 +233,7 @@ def _boosting(train: FloatArray, test: FloatArray, nominal: NDArray[np.bool_], l
         return np.full(len(test), np.bincount(labels).argmax())
     train, test, nominal = train[:, says], test[:, says], nominal[says]
     few = [bool(n) and np.nanmax(np.concatenate([train[:, j], test[:, j], [0.0]])) < 255 for j, n in enumerate(nominal)]
-    model = HistGradientBoostingClassifier(categorical_features=few, random_state=seed % 2**32, early_stopping=False)
+    model = HistGradientBoostingClassifier(categorical_features=few, random_state=seed % 2**32, early_stopping=False, max_iter=50)
     return np.asarray(model.fit(train, labels).predict(test))
 
 

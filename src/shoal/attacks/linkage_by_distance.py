@@ -100,7 +100,7 @@ def _level_numbers(table: Table, column: str) -> FloatArray:
     """The number of each code, rising; missing, the last code, has none."""
     result = np.full(len(table.levels(column)), np.nan)
     result[table.codes(column)] = table.number(column)
-    return result[~np.isnan(result)]
+    return np.asarray(result[~np.isnan(result)])
 
 
 def _allowed(one: Cell, place: dict[str | None, int], numbers: FloatArray, levels: int) -> list[tuple[int, int]]:

@@ -79,7 +79,7 @@ def _compiling() -> Iterator[None]:
     class Tell(event.Listener):
         def on_start(self, _: Any) -> None:
             if not self.told:
-                say("Compiling kernels for this machine, once; this takes up to a minute.")
+                say("Compiling what this needs, once on this machine; it takes up to a minute.")
                 Tell.told = True
 
         def on_end(self, _: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.cli import show
 from shoal.cli.words import names
-from shoal.errors import OutputError, ParameterError
+from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
 from shoal.run import load_run, write_text
 
@@ -50,7 +50,10 @@ def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
     for path in (out, about):
         if path.exists():
             raise OutputError(f"{path} exists. Choose another name, or remove it first.")
-    drawn = draw(read_table(release), rng_for(new_secret() if seed is None else seed, "sample"))
+    table = read_table(release)
+    drawn = draw(table, rng_for(new_secret() if seed is None else seed, "sample"))
+    if drawn.arrow.equals(table.arrow):
+        raise DataError(f"{release} holds no set, interval or suppressed cell, so there is nothing to draw: it has points already.")
     said = {
         "what": "One value drawn for each set or interval of a release. A draw, not data: no row says what a person had.",
         "drawn_from_sha256": sha256_of(release),

@@ -45,7 +45,7 @@ def certificate(
             "delimiter": release.table.format.delimiter,
         },
         "roles": {role: list(getattr(roles, role)) for role in ("quasi", "confidential", "weight", "household", "other")}
-        | {"identifiers_removed": len(roles.identifier)},
+        | {"identifiers_removed": len(roles.identifier), "target": roles.target},
         "steps": [
             {
                 "method": step.method,
@@ -113,6 +113,9 @@ def warnings(
         on = [column for column in step.columns if column in roles.quasi]
         if whole or not on:
             continue
+        if step.promises and not set(step.promises) & set(release.promises):
+            said.append(f"{step.method} promises nothing any more: a later step changed its columns again.")
+            continue
         if "k-anonymity" not in step.guarantees:
             said.append(f"{step.method} does not give k-anonymity{'; ' + unique if unique else ''}.")
         elif len(on) < len(roles.quasi):
@@ -144,9 +147,7 @@ def warnings(
         if distinct < 2:
             said.append(f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value.")
     if attacks and not any(result.name == "interval-disclosure" for result in attacks):
-        said.append(
-            "interval-disclosure was not tried, so disclosure risk and score are not stated; it needs a numeric or ordinal quasi-identifier."
-        )
+        said.append("interval-disclosure was not tried, so disclosure risk and score are not stated.")
     for result in attacks:
         if "linkage" in result.name and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
             said.append(

@@ -92,7 +92,10 @@ def verify(release: Path, certificate: Path) -> list[Found]:
         if any(column not in names for column in _needed(kept)):
             found.append(Found(promise["what"], promise["value"], "columns missing", False))
         else:
-            found += check_promises(release, delimiter, [kept])
+            counted = check_promises(release, delimiter, [kept])[0]
+            found.append(counted)
+            if promise.get("found") != counted.found or promise.get("holds") != counted.holds:
+                found.append(Found(f"{counted.what}, as certified", promise.get("found"), counted.found, False))
     return found
 
 

@@ -216,8 +216,14 @@ def _heading(certificate: Mapping[str, Any]) -> str:
         fails = f"{len(broken)} of {_count(len(promises), 'promise')} {'does' if len(broken) == 1 else 'do'} not hold"
         why = f"{fails}: {first.get('what') or 'unnamed'} promised {promised}, found {found}."
     elif promises:
+        quasi = _list(_map(certificate, "roles"), "quasi")
+        covered = max((sum(column in _list(p, "columns") for column in quasi) for p in promises), default=0)
         mood, word = "good", "Every promise holds."
         why = "Each was checked again on the rows of the released file."
+        if covered < len(quasi):
+            smallest = _value(_named(_items(certificate, "measures"), "k-anonymity"), "value")
+            mood, word = "quiet", "What is promised holds, over some columns only."
+            why = f"No promise covers all {len(quasi)} quasi-identifiers; over all of them the smallest class is {_said(smallest)}."
     else:
         mood, word = "quiet", "Nothing is promised."
         why = "The methods used give no guarantee, so only the attacks can speak for this release."
@@ -232,7 +238,7 @@ def _attack_sentence(certificate: Mapping[str, Any]) -> str:
     rate, chance, (low, _) = _value(attack, "rate"), _value(attack, "chance"), _pair(attack, "interval")
     if rate is None:
         return "No attack was tried on it."
-    text = f"The strongest attack tried ({_title(attack)}) succeeds on {percent(rate)} of its tries"
+    text = f"The strongest linkage ({_title(attack)}) succeeds on {percent(rate)} of its tries"
     if chance is None:
         return text + "."
     if low is not None and low <= chance:
@@ -258,7 +264,7 @@ def _tiles(certificate: Mapping[str, Any]) -> str:
         ("Smallest class", _value(anonymity, "value"), number, f"of {number(classes)} in all" if classes else "", ""),
         ("Unique records", uniques, number, "fewer is better", "alarm" if uniques else ""),
         ("Information loss", loss, decimal, f"{loss_title}; lower is better", ""),
-        ("Highest attack rate", risk, percent, "\n".join(filter(None, notes)), ""),
+        ("Highest linkage rate", risk, percent, "\n".join(filter(None, notes)), ""),
     ]
     shown = "".join(
         f'<div class="tile {kind}"><span>{name}</span><b>{safe(form(value))}</b>'
