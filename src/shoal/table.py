@@ -122,7 +122,8 @@ class Table:
         if kind not in ("number", "date"):
             raise DataError(f"Column '{name}' holds text, not numbers. Declare it nominal, or clean it.")
         if kind == "date":
-            array = array.cast(_integer_of(array.type)[0]).cast(_integer_of(array.type)[1])
+            counted_in, whole = _counted_in(array.type)
+            array = array.cast(counted_in, safe=False).cast(whole)
         values = np.array(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
         infinite = np.isinf(values)
         if infinite.any():
@@ -166,7 +167,8 @@ class Table:
         missing = np.isnan(values)
         if self.kind(name) == "date":
             whole = pa.array(np.where(missing, 0, np.rint(values)).astype(np.int64), mask=missing)
-            return whole.cast(_integer_of(type_)[0]).cast(type_)
+            counted_in, integer = _counted_in(type_)
+            return whole.cast(integer).cast(counted_in).cast(type_, safe=False)
         return pa.array(values, mask=missing)
 
     def without(self, names: Sequence[str]) -> Table:
@@ -219,10 +221,6 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             )
         if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
             array = array.cast(pa.string())
-        if pa.types.is_timestamp(array.type):
-            array = array.cast(pa.timestamp("us"), safe=False)  # one unit, so that numbers of two tables compare
-        if pa.types.is_date64(array.type):
-            array = array.cast(pa.date32())
         if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
             array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
         if pa.types.is_floating(array.type):
@@ -258,9 +256,9 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
         )
 
 
-def _integer_of(type_: pa.DataType) -> tuple[pa.DataType, pa.DataType]:
-    """The integer a date is stored as, and the one it is computed with."""
-    return (pa.int32() if pa.types.is_date32(type_) else pa.int64()), pa.int64()
+def _counted_in(type_: pa.DataType) -> tuple[pa.DataType, pa.DataType]:
+    """What a date or time is counted in, whatever its own unit, and the integer of that: days, or microseconds."""
+    return (pa.date32(), pa.int32()) if pa.types.is_date(type_) else (pa.timestamp("us", tz=type_.tz), pa.int64())
 
 
 def _sorted_codes(array: pa.Array) -> IntArray:

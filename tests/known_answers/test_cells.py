@@ -59,15 +59,32 @@ def test_values_and_sets(text, values, how_often):
         ("[-5..-1]", (-5, -1)),
         ("[0.5..1.25]", (0.5, 1.25)),
         ("[-1e-07..2.5e+20]", (-1e-07, 2.5e20)),
+        ("[1970-01-02..1970-01-31]", (1, 30)),  # days
+        ("[1970-01-01 00:00:01..1970-01-01 00:00:02]", (1e6, 2e6)),  # microseconds
     ],
 )
 def test_intervals(text, ends):
-    assert read(text) == Cell(interval=ends)
+    assert read(text) == Cell(interval=ends, text=text)
     assert not read(text).single
     assert not read(text).suppressed
 
 
-@pytest.mark.parametrize("text", ["[18..]", "[..]", "[a..b]", "[25..18]", "[1..2]\n", "[1-2]", "[1..2", "[1e999..1e999]", "[1..2..3..4]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[18..]",
+        "[..]",
+        "[a..b]",
+        "[25..18]",
+        "[1..2]\n",
+        "[1-2]",
+        "[1..2",
+        "[1e999..1e999]",
+        "[1..2..3..4]",
+        "[2020-01-31..2020-01-01]",
+        "[2020-02-30..2020-03-01]",
+    ],
+)
 def test_what_is_no_interval_is_a_value(text):
     assert read(text).values == (text,)
 
@@ -201,7 +218,7 @@ def test_lists_read_back(parts):
 def test_expected_numbers():
     released = Table.of({"x": ["18", "{10*3|20}", "[18..25]", "*", None, "{|4|6}", "{0*2|[10..20]*2}", "{a|b}", "{2020-01-01|2020-01-03}"]})
     found = cell.expected_numbers(released, "x")
-    assert found == pytest.approx([18, 12.5, 21.5, np.nan, np.nan, 5, 7.5, np.nan, np.nan], nan_ok=True)
+    assert found == pytest.approx([18, 12.5, 21.5, np.nan, np.nan, 5, 7.5, np.nan, 18263], nan_ok=True)
 
 
 def test_value_shares():

@@ -90,10 +90,13 @@ def test_numbers_with_missing_beside_them_are_not_certain():
     assert NCP().measure(table, release, roles).per_column == {"age": 1, "sex": 1}
 
 
-def test_levels_are_listed_from_lowest_to_highest_and_dates_one_by_one():
+def test_levels_are_listed_from_lowest_to_highest_and_dates_are_intervals():
     roles = Roles(quasi=("size", "day"), ordinal={"size": ("small", "medium", "large")})
     result = published(Mondrian(k=3), roles, size=["small", "large", "medium"], day=[date(2020, 1, d) for d in (3, 1, 2)])
-    assert result == {"size": ["{small|medium|large}"] * 3, "day": ["{2020-01-01|2020-01-02|2020-01-03}"] * 3}
+    assert result == {"size": ["{small|medium|large}"] * 3, "day": ["[2020-01-01..2020-01-03]"] * 3}
+    days = {"day": [date(2020, 1, d) for d in (3, 1, 2)]}
+    assert published(Mondrian(k=3, publish="mean"), Roles(quasi=("day",)), **days)["day"] == ["2020-01-02"] * 3
+    assert published(Mondrian(k=3, publish="sets"), Roles(quasi=("day",)), **days)["day"] == ["{2020-01-01|2020-01-02|2020-01-03}"] * 3
 
 
 def test_many_numbers_become_intervals_of_equally_many_records():
@@ -338,6 +341,7 @@ def ncp(before, after, **roles):
         ("[0..20]", 1),
         ("young", 1),
         ("0-5", 1),
+        ("nan", 1),
     ],
 )
 def test_ncp_of_one_number(cell, cost):
@@ -372,6 +376,7 @@ def test_draws_are_of_allowed_values_in_their_shares():
             "gone": ["*"] * rows,
             "zip": ["{08001|08002}"] * rows,
             "day": ["{2020-01-01|2020-01-03}"] * rows,
+            "span": ["[2020-01-01..2020-01-04]"] * rows,
             "odd": [r"{a\|b|\[1..2]}"] * rows,
             "plain": ["x"] * rows,
             "number": [1.5] * rows,
@@ -395,6 +400,7 @@ def test_draws_are_of_allowed_values_in_their_shares():
     assert set(values["gone"]) == {None}
     near("zip", {"08001": 0.5, "08002": 0.5})
     near("day", {"2020-01-01": 0.5, "2020-01-03": 0.5})
+    near("span", dict.fromkeys(("2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"), 1 / 4))
     near("odd", {"a|b": 0.5, "[1..2]": 0.5})
     assert set(values["plain"]) == {"x"}
     assert drawn.column("number").equals(table.column("number"))

@@ -98,9 +98,11 @@ def allows(text, value):
     if one.suppressed:
         return True
     if one.interval:
-        return value is not None and one.interval[0] <= float(value) <= one.interval[1]
+        return value is not None and one.interval[0] <= cell.to_number(value) <= one.interval[1]
     return any(
-        (part is None and value in (None, "")) or part == value or (ends and value is not None and ends[0] <= float(value) <= ends[1])
+        (part is None and value in (None, ""))
+        or part == value
+        or (ends and value is not None and ends[0] <= cell.to_number(value) <= ends[1])
         for part, ends in zip(one.values, one.within or (None,) * len(one.values))
     )
 

@@ -45,8 +45,6 @@ def parameters(given: list[str] | None) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
             raise ParameterError(f"A parameter is written name=value, such as -p k=5; got '{word}'.")
-        if name.strip() in found:
-            raise ParameterError(f"The parameter '{name.strip()}' is given twice. Keep one.")
         found[name.strip()] = value.strip()
     return found
 

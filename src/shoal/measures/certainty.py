@@ -60,10 +60,10 @@ def _width(one: cell.Cell, whole: float) -> float:
     if one.suppressed or (None in one.values and not one.single):
         return 1.0
     ends = list(one.interval or ())
-    try:
-        for value, within in zip(one.values, one.within or (None,) * len(one.values)):
-            if value is not None:
-                ends.extend(within or (cell.to_number(value) or 0.0,))
-    except ValueError:
-        return 1.0
+    for value, within in zip(one.values, one.within or (None,) * len(one.values)):
+        if value is not None:
+            place = cell.to_number(value)
+            if within is None and (place is None or not np.isfinite(place)):
+                return 1.0
+            ends.extend(within or (place or 0.0,))
     return (max(ends) - min(ends)) / whole if ends and whole > 0 else 0.0
