@@ -50,7 +50,9 @@ def main() -> None:
         ours_total, theirs_total = ours_total + ours, theirs_total + theirs
         print(f"{label:12} shoal {ours:7.3f} s = {score.value:.6g}    pycanon {theirs:7.2f} s = {value:.6g}    ratio {theirs / ours:8.1f}")
     ratio = theirs_total / ours_total
-    print(f"k, l and t of Adult, {len(table):,} x {len(quasi)}: {ratio:.0f} times pycanon (bar {BAR:g}: {'met' if ratio >= BAR else 'missed'})")
+    print(
+        f"k, l and t of Adult, {len(table):,} x {len(quasi)}: {ratio:.0f} times pycanon (bar {BAR:g}: {'met' if ratio >= BAR else 'missed'})"
+    )
 
 
 if __name__ == "__main__":

@@ -50,8 +50,10 @@ def main() -> int:
             same = same and np.array_equal(np.sort(sizes), np.sort(expected.to_numpy()))
             met = same and theirs / ours >= BAR
             missed += not met
-            print(f"{name:24}{np.dtype(dtype).name:8}{classes:>11,}{theirs:>9.2f}{ours:>9.2f}{theirs / ours:>7.1f}x"
-                  f"  {'met' if met else 'missed' if same else 'DIFFERS':8}{for_ids:>7.2f}")
+            print(
+                f"{name:24}{np.dtype(dtype).name:8}{classes:>11,}{theirs:>9.2f}{ours:>9.2f}{theirs / ours:>7.1f}x"
+                f"  {'met' if met else 'missed' if same else 'DIFFERS':8}{for_ids:>7.2f}"
+            )
     return missed
 
 

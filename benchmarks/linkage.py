@@ -50,8 +50,10 @@ def distances(n: int, d: int = 6) -> int:
             ratio = theirs[threads - 1] / ours[threads - 1]
             met = same and ratio >= BAR
             missed += not met
-            print(f"{noise:<8g}{clock:16}{theirs[threads - 1]:>9.1f}{ours[threads - 1]:>9.1f}{ratio:>7.1f}x"
-                  f"  {'met' if met else 'missed' if same else 'DIFFERS':8}{strict[threads - 1]:>8.1f}")
+            print(
+                f"{noise:<8g}{clock:16}{theirs[threads - 1]:>9.1f}{ours[threads - 1]:>9.1f}{ratio:>7.1f}x"
+                f"  {'met' if met else 'missed' if same else 'DIFFERS':8}{strict[threads - 1]:>8.1f}"
+            )
     return missed
 
 
@@ -82,8 +84,10 @@ def weights(n: int, queries: int = 20_000, d: int = 6) -> None:
         best = timed(lambda p=protected, s=setting: agreement.best_match(original[asked], p, *s))[0] - index
         linked = timed(lambda p=protected, s=setting: agreement.linked_by_weight(original[asked], p, asked, *s))
         found = linked[2].ties[~linked[2].higher_exists]
-        print(f"{name:14}{count[0] / (len(few) * n) * 1e9:>10.2f}{index:>7.1f} s{best / queries * 1e6:>11.0f} us"
-              f"{(linked[0] - index) / queries * 1e6:>17.0f} us{100 * (1 / found).sum() / queries:>8.1f}%")
+        print(
+            f"{name:14}{count[0] / (len(few) * n) * 1e9:>10.2f}{index:>7.1f} s{best / queries * 1e6:>11.0f} us"
+            f"{(linked[0] - index) / queries * 1e6:>17.0f} us{100 * (1 / found).sum() / queries:>8.1f}%"
+        )
 
 
 def main() -> int:

@@ -16,7 +16,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "patients.csv"
         subprocess.run([*shoal, "example", str(table), "--rows", "1000"], check=True, capture_output=True)
-        words = ["protect", str(table), "--quasi", "age,sex,zip,education,income,visits", "--confidential", "diagnosis", "--identifier", "name"]
+        words = [
+            "protect",
+            str(table),
+            "--quasi",
+            "age,sex,zip,education,income,visits",
+            "--confidential",
+            "diagnosis",
+            "--identifier",
+            "name",
+        ]
         runs = [[*shoal, *words, "--method", "mdav", "-p", "k=5", "-o", str(Path(folder) / f"run{i}")] for i in range(4)]
         _best(runs[:1])  # compiles
         _show("shoal protect, 1,000 rows", _best(runs[1:]), 3.0)

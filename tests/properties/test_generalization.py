@@ -204,6 +204,9 @@ def test_dropping_loses_fewer_than_k_and_counts_them(name, table, k, seed):
     dropped = len(table) - len(release)
     assert dropped < k
     assert len(set(release.source_row.tolist())) == len(release)
+    source = table.take(release.source_row)
+    for column in ("sick", "ill", "untouched"):  # each row still knows where it came from
+        assert release.table.column(column).equals(source.column(column))
     assert min(Counter(rows_of(release.table, QUASI)).values()) >= k
     assert any("left the release" in warning for warning in release.warnings) == (dropped > 0)
     score = NCP().measure(table, release, roles)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
@@ -400,6 +399,8 @@ def one_to_one(
 
     Among equally good assignments the solver's choice depends on the order of rows: shuffle both files first.
     """
+    from scipy.optimize import linear_sum_assignment  # half a second that only this needs
+
     block = weight_block(original, protected, tolerance, agree_weight, disagree_weight)
     assigned = np.full(len(block), -1, np.int64)
     rows, columns = linear_sum_assignment(block, maximize=True)

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 TOLERATED = 0.1  # errors by which a leaf may promise more than the subtree it replaces, as in C4.5
 
 
 def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> NDArray[np.float64]:
     """U: the rate p for which a binomial of `rows` trials is at most `errors` with probability `confidence`."""
+    from scipy.special import betaincinv  # slow to import, and only pruning needs it
+
     errors, rows = np.asarray(errors, np.float64), np.asarray(rows, np.float64)
     certain = errors >= rows  # the beta distribution below is degenerate there: every row is an error, and no rate is too high
     rate = betaincinv(errors + 1, np.where(certain, 1.0, rows - errors), 1 - confidence)

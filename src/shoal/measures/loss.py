@@ -6,12 +6,12 @@ deviations instead, and lead in reports.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from shoal.measures.pairs import FloatArray, Pairs, correlation, covariance, numeric_pairs, scaled_difference, spread
 from shoal.params import Params
@@ -274,7 +274,7 @@ def _sureness(difference: FloatArray, variance: FloatArray) -> FloatArray:
     difference = np.abs(np.nan_to_num(difference, nan=np.inf))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference == 0, 0.0, difference / np.sqrt(np.maximum(variance, 0)))
-    return np.asarray(2 * (ndtr(z) - 0.5))
+    return np.array([math.erf(each / math.sqrt(2)) for each in z.ravel()]).reshape(z.shape)
 
 
 def _relative(before: FloatArray, after: FloatArray, columns: tuple[str, ...] = ()) -> tuple[float | None, dict[str, float], str, None]:

@@ -127,7 +127,7 @@ def warnings(
     for column in roles.quasi:
         if column not in touched and release.made_by:
             said.append(f"The quasi-identifier '{column}' was not protected by any step; it is released as it is.")
-    roleless = [column for column in roleless if column not in touched]
+    roleless = [column for column in roleless if column not in touched and column != roles.target]
     if roleless:
         said.append(
             f"No role was given to {', '.join(repr(column) for column in roleless)}; released as they are. Check that nobody could know them."

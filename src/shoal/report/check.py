@@ -165,7 +165,7 @@ def _order(value: Any) -> tuple[int, float, str]:
     if value is None or value == "":
         return 2, 0.0, ""
     try:
-        return 0, float(value), ""
+        return 0, float(value.replace(",", ".") if isinstance(value, str) else value), ""
     except (TypeError, ValueError):
         return 1, 0.0, str(value)
 
