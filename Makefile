@@ -38,6 +38,7 @@ bench: $(READY)
 
 experiments: $(READY)
 	$(BIN)/python -m experiments.abril_2014
+	$(BIN)/python -m experiments.kisilevich_2010
 
 clean:
 	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

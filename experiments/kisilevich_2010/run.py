@@ -38,6 +38,7 @@ LOSS = dict(zip(BAR_KS, (0.2, 0.5, 0.7, 2.7)))
 MOST_NCP = dict(zip(BAR_KS, (0.085, 0.25, 0.37)))
 OVER_STRICT = dict(zip(BAR_KS, (0.5, 2.0, 2.0)))
 LEVEL = 0.05
+COMPARED = (*FILES, "Adult")  # at equal NCP
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,7 @@ def _equal_ncp(amount: Amount) -> None:
     rows: list[list[object]] = []
     detail: list[list[object]] = []
     tally: dict[str, list[float]] = {REFINED: [], BALANCED: []}
-    for name in (*amount.table_2[:3], "Adult") if amount.quick else (*FILES, "Adult"):
+    for name in (*amount.table_2[:3], "Adult") if amount.quick else COMPARED:
         data = _named(name, amount)
         repeats = range(1 if name == "Waveform" else amount.repeats)
         half = len(data.table) // 2
