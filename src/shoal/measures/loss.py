@@ -133,7 +133,7 @@ class IL(NumericLoss):
 
 
 class IL1s(NumericLoss):
-    """Mean of |x - x'| / (√2 S) over all cells, S the column's deviation (Yancey, Winkler & Creecy 2002): the loss shoal leads with.
+    """Mean of |x - x'| / (√2 S) over all cells, S the column's deviation (Yancey, Winkler & Creecy 2002).
 
     A cell that is missing on one side only counts 1; missing on both counts 0.
     """
