@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.kernels.tree_pruning import upper_error_rate
+from shoal.kernels.tree_pruning import TOLERATED, upper_error_rate
 from shoal.kernels.tree_splits import best_threshold, by_value, logarithms
-from shoal.kernels.trees import Tree, distribution, from_sklearn, grow, predict, route, with_counts
+from shoal.kernels.trees import Tree, distribution, from_sklearn, grow, predict, route, shares, with_counts
 
 Codes = NDArray[np.int32]
 Path = tuple[tuple[int, int, int], ...]  # column, threshold, edge
@@ -243,6 +243,142 @@ def test_same_tree_as_a_plain_program(seed: int) -> None:
     assert ours == paths(grow(codes[shuffled], ordered, target[shuffled], classes, least, confidence=None))
 
 
+# ---- missing values in fractions -------------------------------------------------------------------------------------------------------
+
+
+def test_golf_with_a_lost_outlook_gives_the_fractions_of_the_book() -> None:
+    """Quinlan 1993, chapter 3: the overcast day of 72 degrees goes 5/13 to sunny, 3/13 to overcast and 5/13 to rain."""
+    codes, play = golf()
+    codes[5, 0] = 0
+    tree = grow(codes, GOLF_ORDERED, play, 2, missing="fractions")
+    assert list(tree.attribute) == [0, 2, -1, 3, -1, -1, -1, -1]
+    a, b = 5 / 13, 3 / 13
+    leaves = {
+        "dry": [0, 2],
+        "humid": [3, a],
+        "overcast": [0, 3 + b],
+        "still": [0, 3],
+        "windy": [2, a],
+    }  # the book: 2, 3.4/.4, 3.2, 3, 2.4/.4
+    assert tree.counts[[4, 5, 2, 6, 7]] == pytest.approx(np.array(list(leaves.values())))
+    # sunny, 70 degrees, humidity unknown, no wind: 2/5.4 dry and 3.4/5.4 humid, so play with 44 per cent
+    unknown = shares(tree, np.array([[1, 3, 0, 1]]), GOLF_ORDERED)
+    assert unknown[0] == pytest.approx([3 / (5 + a), (2 + a) / (5 + a)])
+    assert unknown[0, 1] == pytest.approx(0.44, abs=5e-3)
+    # nothing known, or an outlook never seen: the leaves by their weight, which is the whole table
+    nothing = shares(tree, np.array([[0, 0, 0, 0], [4, 0, 0, 0]]), GOLF_ORDERED)
+    assert nothing == pytest.approx(np.array([[5 / 14, 9 / 14]] * 2))
+
+
+Weighted = dict[Path, list[float]]
+
+
+def plain_fractions(
+    codes: Codes, y: Codes, weight: NDArray[np.float64], values: Codes, classes: int, path: Path = ()
+) -> tuple[Weighted, float]:
+    """C4.5 for categories with fractions and pruning, recursively: the weights of the classes along each path, and the errors promised."""
+    counts = np.bincount(y, weight, classes)
+    total = counts.sum()
+    promised = float(total * upper_error_rate(np.array([total - counts.max()]), np.array([total]), 0.25)[0])
+    leaf: Weighted = {path: counts.tolist()}
+    gains = {}
+    for j in range(codes.shape[1]):
+        known = codes[:, j] > 0
+        tally = np.bincount((codes[known, j] - 1) * classes + y[known], weight[known], values[j] * classes).reshape(-1, classes)
+        if (tally.sum(axis=1) >= 2 - 1e-9).sum() >= 2:
+            gain = (disorder(tally.sum(axis=0)) - sum(map(disorder, tally))) / total
+            if gain > 1e-6:
+                gains[j] = gain, gain * total / disorder(np.append(tally.sum(axis=1), max(0, total - tally.sum())))
+    if total < 4 - 1e-9 or (counts > 1e-9).sum() < 2 or not gains:
+        return leaf, promised
+    average = np.mean([gain for gain, _ in gains.values()])
+    best = -1
+    for j, (gain, ratio) in gains.items():
+        if gain >= average - 1e-3 and (best < 0 or ratio > gains[best][1] + 1e-6):
+            best = j
+    mine = codes[:, best]
+    sizes = np.bincount(mine[mine > 0] - 1, weight[mine > 0], values[best])
+    below, found = 0.0, dict(leaf)
+    for value, share in enumerate(sizes / sizes.sum()):
+        rows = (mine == value + 1) | (mine == 0)
+        if share > 0:
+            parts = np.where(mine == 0, weight * share, weight)[rows]
+            more, errors = plain_fractions(codes[rows], y[rows], parts, values, classes, (*path, (best, 0, value + 1)))
+            found |= more
+            below += errors
+    return (leaf, promised) if promised <= below + TOLERATED else (found, below)
+
+
+def disorder(weights: NDArray[np.float64]) -> float:
+    some = weights[weights > 1e-12]
+    return float((some * np.log2(some.sum() / some)).sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_same_fractions_as_a_plain_program(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, classes, most = int(rng.integers(30, 400)), int(rng.integers(2, 5)), np.array([3, 6, 7, 4, 2])
+    codes = rng.integers(1, most + 1, (n, 5)).astype(np.int32)
+    score = codes[:, 0] + codes[:, 1] / 3 + 2 * (codes[:, 3] == 2) * (codes[:, 4] == 1) + rng.normal(size=n) / 2
+    target = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score).astype(np.int32)
+    codes[rng.random(codes.shape) < (0.1, 0.3, 0.6)[seed % 3]] = 0
+    tree = grow(codes, np.zeros(5, bool), target, classes, missing="fractions")
+    plain, _ = plain_fractions(codes, target, np.ones(n), codes.max(axis=0), classes)
+    ours = paths(tree)
+    assert set(ours) == set(plain)
+    assert all(ours[way] == pytest.approx(plain[way]) for way in plain)
+    assert tree.counts.sum(axis=1)[tree.children == 0].sum() == pytest.approx(n)  # nobody is lost or counted twice
+    shuffled = rng.permutation(n)
+    again = grow(codes[shuffled], np.zeros(5, bool), target[shuffled], classes, missing="fractions")
+    assert all(np.array_equal(a, b) for a, b in zip(tree, again))  # to the last bit
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fractions_of_numbers(seed: int) -> None:
+    """Ordered columns of few and of many values, deep trees: weights add up, and are what walking the rows down gives."""
+    rng = np.random.default_rng(seed)
+    n = 1500
+    codes = rng.integers(1, [40, 900, 5], (n, 3)).astype(np.int32)
+    target = (codes[:, 0] + codes[:, 1] / 25 + codes[:, 2] + rng.normal(0, 3, n) > 42).astype(np.int32)
+    codes[rng.random(codes.shape) < 0.2] = 0
+    ordered = np.array([True, True, False])
+    tree = grow(codes, ordered, target, 2, missing="fractions", confidence=None)
+    inner = np.flatnonzero(tree.children)
+    assert len(inner) > 20
+    assert all(tree.parent[tree.first_child[v] : tree.first_child[v] + tree.children[v]].tolist() == [v] * tree.children[v] for v in inner)
+    assert (np.diff(tree.depth) >= 0).all()
+    for v in inner:
+        kids = slice(tree.first_child[v], tree.first_child[v] + tree.children[v])
+        assert tree.counts[kids].sum(axis=0) == pytest.approx(tree.counts[v])
+    weight = np.zeros((len(tree.parent), n))
+    weight[0] = 1
+    for v in inner:
+        code, kids = codes[:, tree.attribute[v]], range(tree.first_child[v], tree.first_child[v] + tree.children[v])
+        goes = [(code > tree.threshold[v]) == tree.edge[c] if ordered[tree.attribute[v]] else code == tree.edge[c] for c in kids]
+        known = code > 0
+        sizes = np.array([weight[v][known & side].sum() for side in goes])
+        for c, side, size in zip(kids, goes, sizes):
+            weight[c] = weight[v] * np.where(known, side, size / sizes.sum())
+    walked = np.stack([weight[:, target == y].sum(axis=1) for y in (0, 1)], axis=1)
+    assert tree.counts == pytest.approx(walked)
+
+
+def test_without_missing_values_fractions_change_nothing() -> None:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(1, 6, (300, 4)).astype(np.int32)
+    target = (codes[:, 0] + codes[:, 1] + rng.integers(0, 3, 300) > 6).astype(np.int32)
+    ordered = np.array([True, False, True, False])
+    stop, fractions = (grow(codes, ordered, target, 2, missing=how) for how in ("stop", "fractions"))
+    assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(stop, fractions))
+    assert shares(stop, codes, ordered) == pytest.approx(distribution(stop, route(stop, codes, ordered)))
+
+
+def test_rows_without_any_value_in_fractions() -> None:
+    codes = np.zeros((6, 2), np.int32)
+    tree = grow(codes, np.array([True, False]), np.array([0, 1, 1, 0, 1, 1]), 2, missing="fractions")
+    assert shares(tree, codes[:1], np.array([True, False]))[0] == pytest.approx([1 / 3, 2 / 3])
+
+
 def test_a_column_of_unique_strings() -> None:
     """The unique column offers no two branches of two rows, and the other one splits."""
     n = 1000
@@ -271,6 +407,7 @@ def test_what_cannot_be() -> None:
         lambda: grow(codes, both[:1], np.zeros(4, int), 2),
         lambda: grow(codes, both, np.zeros(4, int), 2, least=0),
         lambda: grow(codes, both, np.zeros(4, int), 2, confidence=0.0),
+        lambda: grow(codes, both, np.zeros(4, int), 2, missing="guess"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ValueError, match=r"\.$"):
             wrong()

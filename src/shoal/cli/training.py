@@ -14,7 +14,7 @@ from shoal.run import load_run, write_text
 
 
 def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
-    """Accuracy on untouched originals, trained on originals and on releases made the same way."""
+    """Accuracy, or R2 of a number, on untouched originals, trained on originals and on releases made the same way."""
     from shoal.learning import as_rows
     from shoal.learning import learn as learn_from
     from shoal.report.certificate import plain
@@ -28,11 +28,14 @@ def learn(folder: Path | None, target: str, learner: list[str] | None, json: boo
     if json:
         show.data(plain(as_rows(results)))
         return
+    share = results[0].measured == "accuracy"
     show.table(
-        f"Accuracy for '{target}' in untouched originals (5 x 2 cross-validation)",
-        ["learner", "trained on originals", "trained on releases", "loss, points", "F-test p"],
+        f"{'Accuracy' if share else 'R2'} for '{target}' in untouched originals (5 x 2 cross-validation)",
+        ["learner", "trained on originals", "trained on releases", "loss, points" if share else "loss of R2", "F-test p"],
         [
             (r.learner, f"{r.original:.2%}", f"{r.released:.2%}", f"{r.loss:.2f} ± {100 * r.deviation:.2f}", f"{r.p_value:.3f}")
+            if share
+            else (r.learner, f"{r.original:.3f}", f"{r.released:.3f}", f"{r.loss / 100:.3f} ± {r.deviation:.3f}", f"{r.p_value:.3f}")
             for r in results
         ],
     )

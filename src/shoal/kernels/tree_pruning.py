@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels.tree_splits import CLEARLY
+
 TOLERATED = 0.1  # errors by which a leaf may promise more than the subtree it replaces, as in C4.5
 
 
@@ -24,12 +26,14 @@ def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float
     return np.where(certain, 1.0, rate)
 
 
-def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[np.int64], confidence: float) -> NDArray[np.bool_]:
+def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[Any], confidence: float) -> NDArray[np.bool_]:
     """For each node of a tree in breadth-first order whether its split survives; what hangs below one that does not is to be dropped."""
     rows = counts.sum(axis=1)
     errors = rows - counts.max(axis=1)
     stopped = counts.copy()  # rows that reach a node and go no further: their split value is missing
     np.subtract.at(stopped, parent[1:], counts[1:])
+    if counts.dtype.kind == "f":
+        stopped[:] = 0  # fractions go on; what is left is rounding
     best = counts.argmax(axis=1)
     stopped_rows = stopped.sum(axis=1)
     stopped_errors = stopped_rows - stopped[np.arange(len(best)), best]
@@ -39,8 +43,10 @@ def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[
     return np.asarray(_useful_splits(parent, children, errors, stopped_errors, promised, stopped_promised))
 
 
-def _promised(errors: NDArray[np.int64], rows: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
+def _promised(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> NDArray[np.float64]:
     """n U(e, n), and 0 where there are no rows. Small leaves repeat the same few pairs, so each pair is worked out once."""
+    if rows.dtype.kind == "f":
+        return np.where(rows > 0, rows * upper_error_rate(errors, np.where(rows > 0, rows, 1.0), confidence), 0.0)
     most = int(rows.max()) + 1
     pairs, which = np.unique(rows * most + errors, return_inverse=True)
     n, e = np.divmod(pairs, most)
@@ -56,12 +62,12 @@ def _useful_splits(parent, children, errors, stopped_errors, promised, stopped_p
     seen = stopped_errors.copy()  # errors on the rows themselves, and promised errors, summed over what hangs below
     below = stopped_promised.copy()
     for node in range(m - 1, -1, -1):
-        if keeps[node] and (seen[node] >= errors[node] or promised[node] <= below[node] + TOLERATED):
+        if keeps[node] and (seen[node] > errors[node] - CLEARLY or promised[node] <= below[node] + TOLERATED):
             # a split without effect on the rows themselves goes first, as C4.5 collapses a tree before it prunes
             keeps[node] = False
         if not keeps[node]:
             below[node] = promised[node]
-            if children[node] == 0 or seen[node] >= errors[node]:
+            if children[node] == 0 or seen[node] > errors[node] - CLEARLY:
                 seen[node] = errors[node]
         if node > 0:
             seen[parent[node]] += seen[node]

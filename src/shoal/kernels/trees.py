@@ -1,8 +1,8 @@
 """Decision trees by C4.5 on integer codes, for millions of rows, and trees of other makers in the same form.
 
 A column holds codes: 0 is missing, 1..m its values. An ordered column (codes are ranks) is split in two, `code <= threshold` and above; any
-other column into one branch per code. A row whose split value is missing, or was never seen, stops at the node: nothing is divided into
-fractions, so the rows of a node can be counted and released.
+other column into one branch per code. A row whose split value is missing, or was never seen, stops at the node, so that the rows of a node
+can be counted and released; or it goes down every branch in fractions, which is better for learning (`tree_fractions`).
 
 How the rows are held decides the speed. Each row is one short record, its codes and then its class; a node is a contiguous range of
 records; one pass over the range counts the classes of every value of every column; and a split deals the records out into the same range of
@@ -11,20 +11,35 @@ two buffers take turns.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels import tree_fractions
+from shoal.kernels.tree_counts import (
+    ATTRIBUTE,
+    CHILDREN,
+    DEPTH,
+    EDGE,
+    FIRST_CHILD,
+    PARENT,
+    SIZE,
+    START,
+    THRESHOLD,
+    best_split,
+    branch_of,
+    count,
+    longer,
+    most_cells,
+    tallied,
+    worth_splitting,
+)
 from shoal.kernels.tree_pruning import useful_splits
-from shoal.kernels.tree_splits import CLEARLY, best_threshold, by_value, logarithms
+from shoal.kernels.tree_splits import logarithms
 
-ENOUGH = 1e-3  # gain may fall this short of the average (C4.5 and J48)
-FEW_BRANCHES = 64  # a node may be split into this many branches even if it has fewer rows
-MANY_VALUES = 0.3  # of all rows: a column with so many values does not count in the average gain (C4.5)
-# Columns of the node table while a tree grows. The last two are the range of records.
-ATTRIBUTE, THRESHOLD, FIRST_CHILD, CHILDREN, PARENT, EDGE, DEPTH, START, SIZE = range(9)
+Missing = Literal["stop", "fractions"]
 
 
 class Tree(NamedTuple):
@@ -37,7 +52,7 @@ class Tree(NamedTuple):
     parent: NDArray[np.int32]  # -1 at the root
     edge: NDArray[np.int32]  # what leads here: the code, or for an ordered column 0 (up to the threshold) or 1 (above)
     depth: NDArray[np.int32]
-    counts: NDArray[np.int64]  # rows of each class that reach the node
+    counts: NDArray[Any]  # rows of each class that reach the node: whole numbers, or weights where missing values went in fractions
 
 
 def grow(
@@ -48,12 +63,14 @@ def grow(
     least: int = 2,
     confidence: float | None = 0.25,
     most_depth: int | None = None,
+    missing: Missing = "stop",
 ) -> Tree:
     """A C4.5 tree for the classes 0..classes-1 of `target`.
 
     A split has at least two branches of `least` rows (MinObj). `confidence` is that of pessimistic pruning; None leaves the tree as grown.
+    Rows whose split value is `missing` stop at the node, or go down every branch in fractions.
     """
-    n, d = _checked(codes, ordered)
+    n, _ = _checked(codes, ordered)
     if n == 0:
         raise ValueError("A tree needs at least one row.")
     if len(target) != n or classes < 1 or int(target.min()) < 0 or int(target.max()) >= classes:
@@ -62,13 +79,12 @@ def grow(
         raise ValueError(f"The least number of rows must be 1 or more, got {least}.")
     if confidence is not None and not 0 < confidence <= 1:
         raise ValueError(f"The confidence of pruning must be above 0 and at most 1, got {confidence}.")
-    values = np.array([int(codes[:, j].max()) for j in range(d)], np.int64)
-    records = np.empty((2, n, d + 1), np.int32)  # bytes would be a quarter of the memory, no faster, and compiled once more
-    for j in range(d):
-        records[0, :, j] = codes[:, j]
-    records[0, :, d] = target
+    if missing not in ("stop", "fractions"):
+        raise ValueError(f"Rows with missing values stop, or go in fractions; not '{missing}'.")
     depth = n if most_depth is None else most_depth
-    nodes, counts = _grow(records, np.asarray(ordered, np.bool_), values, classes, least, depth, logarithms())
+    in_fractions = missing == "fractions" and not codes.all()  # where nothing is missing, rows are counted, which is faster
+    grown = tree_fractions.grown if in_fractions else _grown
+    nodes, counts = grown(codes, np.asarray(ordered, np.bool_), target, classes, least, depth)
     columns = np.ascontiguousarray(nodes.T, np.int32)
     tree = Tree(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6], counts.copy())
     if confidence is None or len(nodes) == 1:
@@ -76,12 +92,23 @@ def grow(
     return _cut(tree, useful_splits(tree.parent, tree.children, tree.counts, confidence))
 
 
+def _grown(
+    codes: NDArray[Any], ordered: NDArray[np.bool_], target: NDArray[Any], classes: int, least: int, most_depth: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The table of nodes and the rows of each class in them; rows stop where a value is missing."""
+    n, d = codes.shape
+    values = np.array([int(codes[:, j].max()) for j in range(d)], np.int64)
+    records = np.empty((2, n, d + 1), np.int32)  # bytes would be a quarter of the memory, no faster, and compiled once more
+    for j in range(d):
+        records[0, :, j] = codes[:, j]
+    records[0, :, d] = target
+    nodes, counts = _grow(records, ordered, values, classes, least, most_depth, logarithms())
+    return nodes, counts
+
+
 def route(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The deepest node that each row reaches."""
-    _, d = _checked(codes, ordered)
-    last = int(tree.attribute.max())
-    if last >= d:
-        raise ValueError(f"The tree splits by column {last}, counted from 0, and the table has {d}: it was grown on other columns.")
+    _matching(tree, codes, ordered)
     return np.asarray(_route(tree.attribute, tree.threshold, tree.first_child, tree.children, codes, np.asarray(ordered, np.bool_)))
 
 
@@ -92,8 +119,15 @@ def predict(tree: Tree, node: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def distribution(tree: Tree, node: NDArray[np.int32]) -> NDArray[np.float64]:
     """The share of each class at each node, at a node that no row had reached those of the nearest ancestor."""
-    shares = tree.counts / np.maximum(1, tree.counts.sum(axis=1, keepdims=True))
-    return np.asarray(shares[_known(tree)[node]])
+    rows = tree.counts.sum(axis=1, keepdims=True)
+    return np.asarray((tree.counts / np.where(rows > 0, rows, 1))[_known(tree)[node]])
+
+
+def shares(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The share of each class for each row; a row whose split value is missing or was never seen goes down every branch, in fractions."""
+    _matching(tree, codes, ordered)
+    at_nodes = distribution(tree, np.arange(len(tree.parent), dtype=np.int32))
+    return tree_fractions.shares(tree, tree.counts.sum(axis=1, dtype=np.float64), at_nodes, codes, np.asarray(ordered, np.bool_))
 
 
 def with_counts(tree: Tree, node: NDArray[np.int32], target: NDArray[Any], classes: int) -> Tree:
@@ -151,6 +185,13 @@ def _checked(codes: NDArray[Any], ordered: NDArray[np.bool_]) -> tuple[int, int]
     if codes.dtype.kind == "i" and codes.size and int(codes.min()) < 0:
         raise ValueError("Codes must not be negative: 0 stands for a missing value.")
     return codes.shape[0], codes.shape[1]
+
+
+def _matching(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> None:
+    _, d = _checked(codes, ordered)
+    last = int(tree.attribute.max())
+    if last >= d:
+        raise ValueError(f"The tree splits by column {last}, counted from 0, and the table has {d}: it was grown on other columns.")
 
 
 def _known(tree: Tree) -> NDArray[np.int64]:
@@ -220,26 +261,26 @@ def _grow(records, ordered, values, classes, least, most_depth, table):  # type:
     nodes[0, SIZE] = n
     for i in range(n):
         counts[0, records[0, i, d]] += 1
-    cells = np.empty(_most_cells(values, classes, n), np.int32)  # classes by value, column after column, of the node at hand
+    cells = np.empty(most_cells(values, classes, n), np.int32)  # classes by value, column after column, of the node at hand
     begin = np.empty(d, np.int64)  # where a column's cells begin, -1 for a column that is sorted instead
     made, node = 1, -1
     while node + 1 < made:
         node += 1
         size, depth, start = nodes[node, SIZE], nodes[node, DEPTH], nodes[node, START]
-        if not _worth_splitting(counts, node, size, least) or depth >= most_depth:
+        if not worth_splitting(counts, node, size, least) or depth >= most_depth:
             continue
         mine = records[depth % 2, start : start + size]
-        _count(mine, values, classes, begin, cells)
-        best, threshold = _best_split(mine, ordered, values, classes, least, n, begin, cells, table)
+        count(mine, None, values, classes, begin, cells)
+        best, threshold = best_split(mine, None, size, ordered, values, classes, least, n, begin, cells, table)
         if best < 0:
             continue
         branches = 2 if ordered[best] else values[best]
         while made + branches > len(nodes):
-            nodes, counts = _doubled(nodes), _doubled(counts)
+            nodes, counts = longer(nodes), longer(counts)
         nodes[node, ATTRIBUTE], nodes[node, THRESHOLD], nodes[node, FIRST_CHILD], nodes[node, CHILDREN] = best, threshold, made, branches
-        present, tally = _tally(mine, best, values[best], classes, begin, cells)
+        present, tally = tallied(mine, None, best, values[best], classes, begin, cells)
         for u in range(len(present)):
-            child = made + _branch(present[u], ordered[best], threshold)
+            child = made + branch_of(present[u], ordered[best], threshold)
             for y in range(classes):
                 counts[child, y] += tally[u, y]
                 nodes[child, SIZE] += tally[u, y]
@@ -255,138 +296,16 @@ def _grow(records, ordered, values, classes, least, most_depth, table):  # type:
 
 
 @njit(cache=True)
-def _worth_splitting(counts, node, size, least):  # type: ignore[no-untyped-def]
-    pure = False
-    for y in range(counts.shape[1]):
-        pure = pure or counts[node, y] == size
-    return size >= 2 * least and not pure
-
-
-@njit(cache=True)
-def _branch(code, is_ordered, threshold):  # type: ignore[no-untyped-def]
-    return np.int64(code > threshold) if is_ordered else np.int64(code - 1)
-
-
-@njit(cache=True)
-def _doubled(array):  # type: ignore[no-untyped-def]
-    larger = np.zeros((2 * len(array), array.shape[1]), array.dtype)
-    for row in range(len(array)):
-        for column in range(array.shape[1]):
-            larger[row, column] = array[row, column]
-    return larger
-
-
-@njit(cache=True)
-def _is_counted(values, classes, size):  # type: ignore[no-untyped-def]
-    """Whether a column is counted in one cell per value and class, or, having far more of those than the node has rows, sorted."""
-    return (values + 1) * classes <= max(256, 4 * size)
-
-
-@njit(cache=True)
-def _most_cells(values, classes, n):  # type: ignore[no-untyped-def]
-    cells = 0
-    for j in range(len(values)):
-        if _is_counted(values[j], classes, n):
-            cells += (values[j] + 1) * classes
-    return cells
-
-
-@njit(cache=True)
-def _count(mine, values, classes, begin, cells):  # type: ignore[no-untyped-def]
-    """One pass over the records of a node counts the classes of every value of every column."""
-    size, d = len(mine), len(values)
-    counted = np.empty(d, np.int64)
-    columns, end = 0, 0
-    for j in range(d):
-        begin[j] = -1
-        if _is_counted(values[j], classes, size):
-            begin[j] = end
-            end += (values[j] + 1) * classes
-            counted[columns] = j
-            columns += 1
-    for cell in range(end):
-        cells[cell] = 0
-    for i in range(size):
-        y = np.int64(mine[i, d])
-        for a in range(columns):
-            j = counted[a]
-            cells[begin[j] + np.int64(mine[i, j]) * classes + y] += 1
-
-
-@njit(cache=True)
-def _tally(mine, j, most, classes, begin, cells):  # type: ignore[no-untyped-def]
-    """The codes of a column that occur in a node, ascending and without the missing, and for each the rows of every class."""
-    d = mine.shape[1] - 1
-    found = 0
-    if begin[j] >= 0:
-        present = np.empty(most, np.int64)
-        tally = np.empty((most, classes), np.int64)
-        for code in range(1, most + 1):
-            rows = 0
-            for y in range(classes):
-                tally[found, y] = cells[begin[j] + code * classes + y]
-                rows += tally[found, y]
-            present[found] = code
-            found += rows > 0
-        return present[:found], tally[:found]
-    keys = np.empty(len(mine), np.int64)
-    for i in range(len(mine)):
-        keys[i] = np.int64(mine[i, j]) * classes + np.int64(mine[i, d])
-    keys.sort()
-    distinct = 0
-    for i in range(len(keys)):
-        distinct += i == 0 or keys[i] // classes != keys[i - 1] // classes
-    present = np.empty(distinct, np.int64)
-    tally = np.zeros((distinct, classes), np.int64)
-    for i in range(len(keys)):
-        code = keys[i] // classes
-        if code > 0:
-            if found == 0 or present[found - 1] != code:
-                present[found] = code
-                found += 1
-            tally[found - 1, keys[i] - code * classes] += 1
-    return present[:found], tally[:found]
-
-
-@njit(cache=True)
-def _best_split(mine, ordered, values, classes, least, n, begin, cells, table):  # type: ignore[no-untyped-def]
-    """The column with the highest gain ratio among those with at least average gain, and its threshold; -1 where no split is any good."""
-    size, d = len(mine), len(values)
-    gain, ratio, threshold = np.zeros(d), np.zeros(d), np.zeros(d, np.int64)
-    total, tried, total_of_all, tried_of_all = 0.0, 0, 0.0, 0
-    for j in range(d):
-        if not ordered[j] and values[j] > max(size, FEW_BRANCHES):
-            continue
-        present, tally = _tally(mine, np.int64(j), values[j], classes, begin, cells)
-        if ordered[j]:
-            gain[j], ratio[j], threshold[j] = best_threshold(present, tally, size, least, table)
-        else:
-            gain[j], ratio[j] = by_value(tally, size, least, table)
-        if ratio[j] > 0:
-            total_of_all += gain[j]
-            tried_of_all += 1
-            if ordered[j] or values[j] < MANY_VALUES * n:  # the gain of a column of nearly unique values says nothing
-                total += gain[j]
-                tried += 1
-    average = total / tried if tried else total_of_all / max(1, tried_of_all)
-    best, highest = np.int64(-1), 0.0
-    for j in range(d):
-        if gain[j] >= average - ENOUGH and ratio[j] > highest + CLEARLY:
-            best, highest = np.int64(j), ratio[j]
-    return best, threshold[best] if best >= 0 else 0
-
-
-@njit(cache=True)
 def _deal(mine, other, nodes, counts, first_child, branches, j, is_ordered, threshold, least):  # type: ignore[no-untyped-def]
     """Copy the records of a node to the ranges of its children in the other buffer; those of children that stay leaves are not needed."""
     place = np.empty(branches, np.int64)
     for branch in range(branches):
         child = first_child + branch
-        place[branch] = nodes[child, START] if _worth_splitting(counts, child, nodes[child, SIZE], least) else -1
+        place[branch] = nodes[child, START] if worth_splitting(counts, child, nodes[child, SIZE], least) else -1
     for i in range(len(mine)):
         code = np.int64(mine[i, j])
         if code > 0:
-            branch = _branch(code, is_ordered, threshold)
+            branch = branch_of(code, is_ordered, threshold)
             at = place[branch]
             if at >= 0:
                 for a in range(mine.shape[1]):
