@@ -11,6 +11,7 @@ from shoal.errors import DataError, ParameterError
 from shoal.learning import LEARNERS, combined_f_test, learn
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
+from shoal.methods.mondrian import _parts
 from shoal.randomness import rng_for
 from shoal.release import Release
 from shoal.report.check import check_release
@@ -51,7 +52,7 @@ SIX_ROLES = Roles(quasi=("age", "city"))
         ("intervals", ("[20..22]", "{Ath|Birr}"), ("[40..42]", "{Birr|Cork}")),
         ("sets", ("{20|21|22}", "{Ath|Birr}"), ("{40|41|42}", "{Birr|Cork}")),
         ("counts", ("{20|21|22}", "{Ath*2|Birr}"), ("{40|41|42}", "{Birr|Cork*2}")),
-        ("mean", ("21", "{Ath|Birr}"), ("41", "{Birr|Cork}")),
+        ("mean", (21.0, "{Ath|Birr}"), (41.0, "{Birr|Cork}")),
     ],
 )
 def test_mondrian_publishes(publish, young, old):
@@ -82,7 +83,7 @@ def test_missing_is_a_value_of_its_own():
     assert published(Mondrian(k=2), roles, age=[20, 22, None, None])["age"] == ["[20..22]", "[20..22]", None, None]
     assert published(Mondrian(k=4), roles, age=[20, 22, None, None])["age"] == ["{[20..22]|}"] * 4
     assert published(Mondrian(k=4, publish="counts"), roles, age=[20, 22, None, None])["age"] == ["{20|22|*2}"] * 4
-    assert published(Mondrian(k=4, publish="mean"), roles, age=[20, 22, None, None])["age"] == ["21"] * 4
+    assert published(Mondrian(k=4, publish="mean"), roles, age=[20, 22, None, None])["age"] == [21.0] * 4
 
 
 def test_numbers_with_missing_beside_them_are_not_certain():
@@ -95,7 +96,7 @@ def test_levels_are_listed_from_lowest_to_highest_and_dates_are_intervals():
     result = published(Mondrian(k=3), roles, size=["small", "large", "medium"], day=[date(2020, 1, d) for d in (3, 1, 2)])
     assert result == {"size": ["{small|medium|large}"] * 3, "day": ["[2020-01-01..2020-01-03]"] * 3}
     days = {"day": [date(2020, 1, d) for d in (3, 1, 2)]}
-    assert published(Mondrian(k=3, publish="mean"), Roles(quasi=("day",)), **days)["day"] == ["2020-01-02"] * 3
+    assert published(Mondrian(k=3, publish="mean"), Roles(quasi=("day",)), **days)["day"] == [date(2020, 1, 2)] * 3
     assert published(Mondrian(k=3, publish="sets"), Roles(quasi=("day",)), **days)["day"] == ["{2020-01-01|2020-01-02|2020-01-03}"] * 3
 
 
@@ -133,9 +134,7 @@ def test_what_tells_the_target_apart_stays(method):
 
 
 @pytest.mark.parametrize("method", [InfogainMondrian, BalancedMondrian, KactusRefined], ids=lambda m: m.name)
-@pytest.mark.parametrize(
-    ("publish", "low", "high"), [("counts", "{1|2}", "{3|4}"), ("intervals", "[1..2]", "[3..4]"), ("mean", "1.5", "3.5")]
-)
+@pytest.mark.parametrize(("publish", "low", "high"), [("counts", "{1|2}", "{3|4}"), ("intervals", "[1..2]", "[3..4]"), ("mean", 1.5, 3.5)])
 def test_where_no_cut_helps_the_target_cells_still_get_narrower(method, publish, low, high):
     result = published(method(k=2, publish=publish), EIGHT_ROLES, **EIGHT)
     assert result["x"] == [low, low, high, high] * 2
@@ -166,11 +165,12 @@ def rows_by(result, *columns):
     return {cell: cells.count(cell) for cell in cells}
 
 
-def test_kactus_suppresses_what_is_off_the_path_unless_a_group_agrees_on_it():
+@pytest.mark.parametrize(("show", "town"), [("path", "*"), ("path-and-agreed", "C")])
+def test_kactus_suppresses_what_is_off_the_path_or_shows_what_a_group_agrees_on(show, town):
     # two greens lack two; red and blue, with one to spare each, lend them; town is off the path, but all blues live in C
     for seed in range(5):
-        result = published(Kactus(k=4), TWELVE_ROLES, seed, **TWELVE)
-        assert rows_by(result, "colour", "town") == {("red", "*"): 4, ("blue", "C"): 4, ("*", "*"): 4}
+        result = published(Kactus(k=4, show=show), TWELVE_ROLES, seed, **TWELVE)
+        assert rows_by(result, "colour", "town") == {("red", "*"): 4, ("blue", town): 4, ("*", "*"): 4}
         assert [result["colour"][i] for i in (10, 11)] == ["*", "*"]
         assert result["sick"] == TWELVE["sick"]
 
@@ -184,11 +184,12 @@ def test_the_seed_decides_who_lends():
     assert {i for _, i in lent} == set(range(5, 10))
 
 
-def test_ncp_of_kactus():
-    table, release, roles = protected(Kactus(k=4), TWELVE_ROLES, **TWELVE)
+@pytest.mark.parametrize(("show", "town"), [("path", 1.0), ("path-and-agreed", 8 / 12)])
+def test_ncp_of_kactus(show, town):
+    table, release, roles = protected(Kactus(k=4, show=show), TWELVE_ROLES, **TWELVE)
     score = NCP().measure(table, release, roles)
-    assert score.per_column == pytest.approx({"colour": 4 / 12, "town": 8 / 12})
-    assert score.value == pytest.approx(0.5)
+    assert score.per_column == pytest.approx({"colour": 4 / 12, "town": town})
+    assert score.value == pytest.approx((4 / 12 + town) / 2)
 
 
 TEN = {name: [v for i, v in enumerate(values) if i not in (4, 9)] for name, values in TWELVE.items()}  # nobody has anything to spare
@@ -201,8 +202,8 @@ def test_what_is_left_over_is_dropped_as_in_the_paper_and_said(method):
     assert sorted(release.source_row.tolist()) == list(range(8))
     assert release.warnings == ("2 records of 10 could not be put into a group and left the release.",)
     score = NCP().measure(table, release, roles)
-    # the dropped count 1 in every column; the four reds show their towns A and B only if the path is not what decides
-    town = 0.4 if method is Kactus else 0.4 * 1 / 2
+    # the dropped count 1 in every column; town is off the path; where the path does not decide, the four reds show A and B, the blues C
+    town = 0.8 if method is Kactus else 0.4 * 1 / 2
     assert score.per_column == pytest.approx({"colour": 0.2, "town": 0.2 + town})
     assert score.note == "2 records are not in the release and count 1."
 
@@ -225,7 +226,7 @@ def test_a_column_on_the_path_is_published_as_asked():
         ("counts", "{10*2|11|12|13*2}", "{50|51|52|53|54*2}"),
         ("sets", "{10|11|12|13}", "{50|51|52|53|54}"),
         ("intervals", "[10..13]", "[50..54]"),
-        ("mean", "11.5", "52.333333333333336"),
+        ("mean", 11.5, 52 + 1 / 3),
     ):
         assert published(Kactus(k=5, publish=publish), roles, **columns)["age"] == [young] * 6 + [old] * 6
 
@@ -233,9 +234,43 @@ def test_a_column_on_the_path_is_published_as_asked():
 def test_a_record_whose_number_is_missing_stops_at_its_node():
     roles = Roles(quasi=("age",), target="sick")
     columns = {"age": [10] * 6 + [50] * 6 + [None] * 5, "sick": ["no"] * 6 + ["yes"] * 6 + ["no", "yes", "no", "yes", "no"]}
-    result = published(Kactus(k=5), roles, **columns)
-    # the five without an age are the root's; they agree that it is missing, so that is shown
-    assert result["age"] == ["10"] * 6 + ["50"] * 6 + [None] * 5
+    # the five without an age are the root's, whose path is empty; they agree that it is missing
+    for show, age in (("path", "*"), ("path-and-agreed", None)):
+        result = published(Kactus(k=5, show=show), roles, **columns)
+        assert result["age"] == ["10"] * 6 + ["50"] * 6 + [age] * 5
+
+
+# ---- classes apart -------------------------------------------------------------------------------------------------------------------------
+
+SICK = {"x": [1, 2, 3, 4, 5, 6, 7, 8], "sick": ["no", "no", "yes", "no", "yes", "yes", "no", "yes"]}
+
+
+def test_classes_apart_are_groups_of_one_class():
+    # the sick are 3 5 6 8, the others 1 2 4 7: of four in a row there is one cut that leaves two on either side
+    roles = Roles(quasi=("x",), target="sick")
+    _, release, _ = protected(BalancedMondrian(k=2, classes="apart", publish="sets"), roles, **SICK)
+    cells = dict(zip(release.source_row.tolist(), release.table.column("x").to_pylist()))
+    assert [cells[i] for i in range(8)] == ["{1|2}", "{1|2}", "{3|5}", "{4|7}", "{3|5}", "{6|8}", "{4|7}", "{6|8}"]
+    assert release.warnings == (
+        "Every class of k records has groups of its own: whoever is found in one is known by class. With classes=together groups may mix classes.",
+    )
+    assert all(one.holds for one in check_release(release))
+
+
+def test_classes_of_fewer_than_k_are_taken_together():
+    # a has two records, b three, c five: with k = 4 a and b are one part, with k = 6 all three
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 2).tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 3).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 4).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
+    assert set(_parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 6).tolist()) == {0}
+
+
+def test_classes_apart_would_tell_what_is_confidential():
+    with pytest.raises(ParameterError, match=r"the target 'ill' is confidential\. Use classes=together"):
+        protected(BalancedMondrian(k=2, classes="apart"), ILL, **ASIDE)
+    other = Roles(quasi=("x",), confidential=("ill",), target="sick")
+    with pytest.raises(ParameterError, match="classes=apart keeps k alone"):
+        protected(BalancedMondrian(k=2, classes="apart", l=2), other, **SICK, ill=ASIDE["ill"])
 
 
 # ---- diversity and closeness, promised and found -------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Small tables cut by hand, and Adult against the loss the spec asks for."""
 
 import csv
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,6 +118,27 @@ def test_narrowing_by_hand() -> None:
         assert np.bincount(groups).tolist() == sizes
     nominal = mondrian_groups(codes, ~one, positions, 2, rule="gain", target=target, classes=2, narrowing=100.0)
     assert np.bincount(nominal).tolist() == [2, 2, 2, 2]
+
+
+def test_gain_against_rows_that_are_not_grouped() -> None:
+    # Against eight rows stand three, at 3, 4 and 12; the last lies outside. At k = 3 a cut after 2 rids 0 1 2 of both and gains
+    # 10 H(.2) - 7 H(2/7) = 0.82 nats; a cut after 3, with the one at 4 on the left, rids 8 9 10 11 of both: 10 H(.2) - 6 H(1/3) = 1.19. A cut
+    # after 8 leaves both on the left: 10 H(.2) - 7 H(2/7) again. At k = 2 the halves have one cut each.
+    codes = np.array([[0], [1], [2], [3], [8], [9], [10], [11]], dtype=np.int32)
+    one, positions = np.array([True]), [np.arange(13.0)]
+    words: dict[str, Any] = {"rule": "gain", "target": np.zeros(8, int), "classes": 1}
+    against = np.array([[3], [4], [12]], dtype=np.int32)
+    assert mondrian_groups(codes, one, positions, 3, **words, against=against).tolist() == [0] * 4 + [1] * 4
+    assert mondrian_groups(codes, one, positions, 2, **words, against=against).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    # Categories 0 1 2 3; those against have 2 (twice) and 9, which no group has: 2 is set apart, though a cut in code order is more even.
+    codes = np.array([[0], [0], [1], [1], [2], [2], [3], [3]], dtype=np.int32)
+    groups = mondrian_groups(codes, ~one, [np.zeros(10)], 2, **words, against=np.array([[2], [2], [9]]))
+    assert len(set(groups.tolist())) == 4
+    groups = mondrian_groups(codes, ~one, [np.zeros(10)], 3, **words, against=np.array([[2], [2], [9]]))
+    assert groups[4] == groups[5]
+    assert len(set(groups.tolist())) == 2
+    with pytest.raises(ValueError, match='need the rule "gain" and 1 columns'):
+        mondrian_groups(codes, one, [np.zeros(10)], 2, against=codes)
 
 
 def test_diversity_moves_and_forbids_cuts() -> None:

@@ -100,6 +100,26 @@ def test_the_order_of_rows_does_not_matter(c: Case, rule: str, seed: int) -> Non
 
 
 @unhurried
+@given(cases, st.integers(0, 2**31), st.floats(0, 1))
+def test_rows_cut_against_are_not_grouped_and_come_in_any_order(c: Case, seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    mine = rng.random(len(c.codes)) < share
+    if mine.sum() < c.k:
+        return
+    codes, others, target = c.codes[mine], c.codes[~mine], c.target[mine]
+    for narrowing in (0.0, 0.1):
+        words: dict[str, Any] = {"rule": "gain", "classes": 4, "narrowing": narrowing}
+        groups = mondrian_groups(codes, c.ordered, c.positions, c.k, target=target, against=others, **words)
+        assert len(groups) == len(codes)
+        assert np.bincount(groups).min() >= c.k
+        rows, more = rng.permutation(len(codes)), rng.permutation(len(others))
+        again = mondrian_groups(codes[rows], c.ordered, c.positions, c.k, target=target[rows], against=others[more], **words)
+        assert np.array_equal(groups[rows], again)
+        none = mondrian_groups(codes, c.ordered, c.positions, c.k, target=target, against=others[:0], **words)
+        assert np.array_equal(none, mondrian_groups(codes, c.ordered, c.positions, c.k, target=target, **words))
+
+
+@unhurried
 @given(cases, rules, st.sampled_from(["l", "entropy_l", "t", "t ordered", "all", "all ordered"]), st.floats(0.05, 0.95))
 def test_every_group_is_as_diverse_and_as_close_as_asked(c: Case, rule: str, kind: str, strictness: float) -> None:
     different, effective = diversity(c.sensitive)

@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.cells import Runs, count_values, new_runs, part_rows, scale_of
+from shoal.kernels.diversity import SLACK, Demand, keeps, sensitive_shares
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -24,7 +25,6 @@ Rule = Literal["widest", "gain", "variance"]
 WIDEST, GAIN, VARIANCE, EVERY = np.int64(0), np.int64(1), np.int64(2), np.int64(-1)  # typed, or numba compiles a copy for each
 GRID = 1 << 20  # a numeric target is put on this many steps: sums of whole numbers do not depend on the order of rows
 NO_GAIN = 1e-10  # gain per row below this is rounding
-SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 LOGS = 1 << 14  # n log n is looked up below this
 
 
@@ -44,6 +44,7 @@ def mondrian_groups(
     t_ordered: bool = False,
     ratio: float = 0.0,
     narrowing: float = 0.0,
+    against: NDArray[Any] | None = None,
 ) -> IntArray:
     """The group of each row, numbered from the left of the tree to its right.
 
@@ -57,6 +58,10 @@ def mondrian_groups(
     say more. Two additions of shoal's own to these two: the gain is divided by the entropy of the sides' sizes to the power `ratio` (1:
     Quinlan's gain ratio, under which a small side that is pure pays off), and `narrowing` is added for each row whose cell a cut narrows by
     its column's whole range, so that cuts in noise go where they say more about the rows.
+
+    against: codes of more rows, for "gain" alone, that are not grouped: one more class, which the groups' cells should leave out. A row of them
+    counts in a node while it lies inside the node's cells, that is between the lowest and highest value of an ordered column and among the
+    values of any other, and no longer when a cut has put it outside.
 
     A cut is allowable when both sides keep k rows and, of the `sensitive` codes, l different ones, an entropy of log(entropy_l), and a
     distance to the whole table of at most t (total variation; t_ordered: earth mover's over the order of codes that occur).
@@ -78,7 +83,9 @@ def mondrian_groups(
         raise ValueError(f'The rule "{rule}" needs a target for each of the {n} rows.')
     if kind == GAIN and target is not None and (target.dtype.kind not in "iub" or target.min() < 0 or target.max() >= classes):
         raise ValueError(f"Targets must be codes 0..{classes - 1}.")
-    values, whole = _sensitive(sensitive, n, l, entropy_l, t)
+    if against is not None and (kind != GAIN or against.ndim != 2 or against.shape[1] != d):
+        raise ValueError(f'Rows to cut against need the rule "gain" and {d} columns.')
+    values, whole = sensitive_shares(sensitive, n, l, entropy_l, t)
     data = np.empty((d + 3, n), np.int32)  # the columns, then target, sensitive value and row number
     data[:d] = codes.T
     data[d] = 0 if target is None or kind == WIDEST else target if kind == GAIN else _on_grid(target)
@@ -93,9 +100,10 @@ def mondrian_groups(
         np.array([width for _, width in scales], dtype=np.float64),
     )
     checked = sensitive is not None and (l > 1 or entropy_l > 1 or t < 1)
-    demand = _Demand(k, checked, l, np.log(entropy_l) - SLACK, t + SLACK, t_ordered, whole)
+    demand = Demand(k, checked, l, np.log(entropy_l) - SLACK, t + SLACK, t_ordered, whole)
     worth = _Worth(float(ratio), float(narrowing))
-    return np.asarray(_mondrian(data, columns, demand, worth, kind, max(classes, 1) if kind == GAIN else 1))
+    others = np.zeros((d, 0), np.int32) if against is None else np.ascontiguousarray(against.T, dtype=np.int32)
+    return np.asarray(_mondrian(data, others, columns, demand, worth, kind, max(classes, 1) if kind == GAIN else 1))
 
 
 class _Columns(NamedTuple):
@@ -105,39 +113,9 @@ class _Columns(NamedTuple):
     whole: FloatArray  # the width that counts as 1
 
 
-class _Demand(NamedTuple):
-    """What both sides of a cut must keep."""
-
-    k: int
-    checked: bool  # whether sensitive values are looked at
-    different: int
-    entropy: float
-    t: float
-    t_ordered: bool
-    whole: FloatArray  # share of each sensitive code in the table
-
-
 class _Worth(NamedTuple):
     ratio: float
     narrowing: float
-
-
-def _sensitive(sensitive: NDArray[Any] | None, n: int, l: int, entropy_l: float, t: float) -> tuple[NDArray[Any], FloatArray]:  # noqa: E741
-    """Sensitive codes made dense, the share of each; the whole table must keep what its parts shall keep."""
-    if sensitive is None:
-        if l > 1 or entropy_l > 1 or t < 1:
-            raise ValueError("l-diversity and t-closeness need the sensitive value of every row.")
-        return np.zeros(n, np.int32), np.ones(1)
-    if len(sensitive) != n:
-        raise ValueError(f"There are {n} rows, but {len(sensitive)} sensitive values.")
-    _, dense, count = np.unique(sensitive, return_inverse=True, return_counts=True)
-    share = count / n
-    if len(count) < l:
-        raise ValueError(f"The whole table has {len(count)} different sensitive values, fewer than l = {l}.")
-    effective = float(np.exp(-(share * np.log(share)).sum()))
-    if effective < entropy_l - SLACK:
-        raise ValueError(f"The whole table has entropy l-diversity {effective:.4g}, less than {entropy_l:g}.")
-    return dense, share
 
 
 def _on_grid(target: NDArray[Any]) -> NDArray[Any]:
@@ -161,17 +139,19 @@ class _Work(NamedTuple):
     node_inside: IntArray
     present: IntArray  # the sensitive codes there are in the node
     logs: FloatArray
+    at_value: IntArray  # rows to cut against that have a value of the node
+    above: IntArray  # and those between it and the next
 
 
 @njit(cache=True)
-def _mondrian(data, columns, demand, worth, rule, classes):  # type: ignore[no-untyped-def]
+def _mondrian(data, others, columns, demand, worth, rule, classes):  # type: ignore[no-untyped-def]
     d, n = len(columns.ordered), data.shape[1]
     longest, codes = 1, columns.offset[d]
     for j in range(d):
         longest = max(longest, columns.offset[j + 1] - columns.offset[j])
     looked_at = len(demand.whole) if demand.checked else 1
     room = min(longest * max(classes, looked_at), 4 * n + 256)
-    logs = np.zeros(min(n + 1, LOGS))
+    logs = np.zeros(min(n + others.shape[1] + 1, LOGS))
     for c in range(2, len(logs)):
         logs[c] = c * np.log(c)
     work = _Work(
@@ -185,23 +165,31 @@ def _mondrian(data, columns, demand, worth, rule, classes):  # type: ignore[no-u
         np.zeros(looked_at, np.int64),
         np.zeros(looked_at, np.int64),
         logs,
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
     )
     node_of = np.full(codes, -1)  # the last node that had a code: counts distinct codes without clearing
-    left_of, goes_left, spare = np.zeros(codes, np.uint8), np.empty(n, np.uint8), np.empty(n, np.int32)
+    left_of = np.zeros(codes, np.uint8)
+    goes_left, spare = np.empty(max(n, others.shape[1]), np.uint8), np.empty(max(n, others.shape[1]), np.int32)
     width, lowest, highest = np.empty(d), np.empty(d, np.int64), np.empty(d, np.int64)
     groups = np.empty(n, np.int64)
-    stack = np.empty((n // demand.k + 2, 2), np.int64)
-    stack[0] = 0, n
+    stack = np.empty((n // demand.k + 2, 4), np.int64)
+    stack[0] = 0, n, 0, others.shape[1]
     waiting, group, node = 1, 0, 0
     while waiting:
         waiting -= 1
-        a, b = stack[waiting]
+        a, b, oa, ob = stack[waiting]
         column, cut, values = -1, 0, np.empty(0, np.int64)
         if b - a >= 2 * demand.k:
             node += 1
             _measure(data, a, b, columns, node, node_of, width, lowest, highest)
+            if ob > oa:
+                _mark_inside(others, oa, ob, columns, node, node_of, lowest, highest, goes_left)
+                ob = _part(others, oa, ob, goes_left, spare)
             if rule != WIDEST:
-                column, cut, values = _most_telling(data, a, b, columns, demand, worth, rule, classes, lowest, highest, work)
+                column, cut, values = _most_telling(
+                    data, a, b, others[:, oa:ob], columns, demand, worth, rule, classes, lowest, highest, work
+                )
             if column < 0:
                 column, cut, values = _widest(data, a, b, columns, demand, worth, width, lowest, highest, work)
         if column < 0:
@@ -214,15 +202,36 @@ def _mondrian(data, columns, demand, worth, rule, classes):  # type: ignore[no-u
             marks[v] = 1
         for i in range(a, b):
             goes_left[i] = marks[data[column, i]]
+        middle = _part(data, a, b, goes_left, spare)
+        for i in range(oa, ob):
+            v = others[column, i]
+            goes_left[i] = v <= values[cut - 1] if columns.ordered[column] else marks[v]
+        between = _part(others, oa, ob, goes_left, spare)
         for v in values[:cut]:
             marks[v] = 0
-        middle = a
-        for row in range(data.shape[0]):
-            middle = part_rows(data[row], a, b, goes_left, spare)
-        stack[waiting] = middle, b  # the right side waits; the left side, on top, is next
-        stack[waiting + 1] = a, middle
+        stack[waiting] = middle, b, between, ob  # the right side waits; the left side, on top, is next
+        stack[waiting + 1] = a, middle, oa, between
         waiting += 2
     return groups
+
+
+@njit(cache=True)
+def _part(data, a, b, goes_left, spare):  # type: ignore[no-untyped-def]
+    middle = a
+    for row in range(data.shape[0]):
+        middle = part_rows(data[row], a, b, goes_left, spare)
+    return middle
+
+
+@njit(cache=True)
+def _mark_inside(others, a, b, columns, node, node_of, lowest, highest, inside):  # type: ignore[no-untyped-def]
+    """Which of the rows a..b to cut against lie in the node's cells."""
+    inside[a:b] = 1
+    for j in range(len(lowest)):
+        at = columns.offset[j]
+        for i in range(a, b):
+            v = others[j, i]
+            inside[i] &= lowest[j] <= v <= highest[j] and (columns.ordered[j] or node_of[at + v] == node)
 
 
 @njit(cache=True)
@@ -273,7 +282,7 @@ def _widest(data, a, b, columns, demand, worth, width, lowest, highest, work):  
 
 
 @njit(cache=True)
-def _most_telling(data, a, b, columns, demand, worth, rule, classes, lowest, highest, work):  # type: ignore[no-untyped-def]
+def _most_telling(data, a, b, others, columns, demand, worth, rule, classes, lowest, highest, work):  # type: ignore[no-untyped-def]
     """The cut of all columns that helps the target most, as `_widest` returns it; of equally good ones the first."""
     n, d, runs = b - a, len(columns.ordered), work.runs
     best, column, cut, values = NO_GAIN * n, -1, 0, np.empty(0, np.int64)
@@ -283,7 +292,8 @@ def _most_telling(data, a, b, columns, demand, worth, rule, classes, lowest, hig
         size = count_values(data[j, a:b], data[d, a:b], classes, lowest[j], highest[j], runs, work.cells, work.totals)
         if demand.checked:
             count_values(data[j, a:b], data[d + 1, a:b], len(demand.whole), lowest[j], highest[j], work.inside, work.cells, work.none)
-        order = np.arange(size) if columns.ordered[j] else _by_target(runs, size, rule, classes)
+        _count_others(others[j], runs.value[:size], work.at_value[:size], work.above[:size])
+        order = np.arange(size) if columns.ordered[j] else _by_target(runs, size, rule, classes, work.at_value)
         score, here = _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, EVERY)
         if here:
             best, column, cut, values = score, j, here, runs.value[:size].astype(np.int64)[order]
@@ -291,7 +301,19 @@ def _most_telling(data, a, b, columns, demand, worth, rule, classes, lowest, hig
 
 
 @njit(cache=True)
-def _by_target(runs, size, rule, classes):  # type: ignore[no-untyped-def]
+def _count_others(column, value, at_value, above):  # type: ignore[no-untyped-def]
+    """Rows to cut against at each of the node's values, and between it and the next."""
+    at_value[:], above[:] = 0, 0
+    for v in column:
+        place = np.searchsorted(value, v)
+        if value[place] == v:
+            at_value[place] += 1
+        else:
+            above[place - 1] += 1
+
+
+@njit(cache=True)
+def _by_target(runs, size, rule, classes, others):  # type: ignore[no-untyped-def]
     """Categories by the share of the node's commonest class, or by mean target: with two classes or a number, one of the cuts along this
     order is the best of all ways to part them (Breiman et al. 1984); with more classes it is a good one."""
     rows = np.zeros(classes, np.int64)
@@ -300,7 +322,7 @@ def _by_target(runs, size, rule, classes):  # type: ignore[no-untyped-def]
     common = np.argmax(rows)
     key = np.zeros(size)
     for v in range(size):
-        of, sum_ = 0, 0
+        of, sum_ = others[v], 0
         for r in range(runs.start[v], runs.start[v + 1]):
             of += runs.rows[r]
             if rule == VARIANCE:
@@ -329,12 +351,15 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
                 work.present[present] = s
                 present += 1
             work.node_inside[s] += inside.rows[r]
-    before = _n_log_n(n, logs)
+    others = work.at_value[:size].sum() + work.above[:size].sum() if rule == GAIN else 0
+    before = _n_log_n(n + others, logs) - _n_log_n(others, logs)
     for c in range(len(node)):
         before -= _n_log_n(node[c], logs)
-    rows, left_sum, cut = 0, 0, 0
+    rows, left_sum, cut, others_left = 0, 0, 0, 0
     for at in range(size - 1):
         v = order[at]
+        if rule == GAIN:
+            others_left += work.at_value[v] + (work.above[order[at - 1]] if at else 0)
         for r in range(runs.start[v], runs.start[v + 1]):
             left[runs.extra[r]] += runs.rows[r]
             rows += runs.rows[r]
@@ -347,7 +372,10 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
         if n - rows < demand.k:
             break
         if rule == GAIN:
-            score = before - _n_log_n(rows, logs) - _n_log_n(n - rows, logs)
+            score = _less_mixed(before, rows, others_left, n - rows, others - others_left, logs)
+            if work.above[v]:  # those between the two sides go where they do least harm
+                with_them = others_left + work.above[v]
+                score = max(score, _less_mixed(before, rows, with_them, n - rows, others - with_them, logs))
             for c in range(len(node)):
                 score += _n_log_n(left[c], logs) + _n_log_n(node[c] - left[c], logs)
         elif rule == VARIANCE:
@@ -359,11 +387,17 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
             score /= (np.log(n) - (_n_log_n(rows, logs) + _n_log_n(n - rows, logs)) / n) ** worth.ratio
         if rule != WIDEST and worth.narrowing > 0:
             score += worth.narrowing * _narrowed(n, rows, at, size, runs.value, j, columns)
-        if score > best and (not demand.checked or _keeps(rows, n - rows, present, demand, work)):
+        if score > best and (not demand.checked or keeps(rows, n - rows, present, demand, work)):
             best, cut = score, at + 1
     for s in work.present[:present]:
         work.node_inside[s], work.left_inside[s] = 0, 0
     return best, cut
+
+
+@njit(cache=True)
+def _less_mixed(before, left, others_left, right, others_right, logs):  # type: ignore[no-untyped-def]
+    gain = before - _n_log_n(left + others_left, logs) - _n_log_n(right + others_right, logs)
+    return gain + _n_log_n(others_left, logs) + _n_log_n(others_right, logs)
 
 
 @njit(cache=True)
@@ -380,29 +414,3 @@ def _narrowed(n, rows, at, size, value, j, columns):  # type: ignore[no-untyped-
 @njit(cache=True)
 def _n_log_n(n, logs):  # type: ignore[no-untyped-def]
     return logs[n] if n < len(logs) else n * np.log(n)
-
-
-@njit(cache=True)
-def _keeps(rows_left, rows_right, present, demand, work):  # type: ignore[no-untyped-def]
-    """Whether both sides have the diversity and closeness demanded, counted afresh so that no rounding adds up over cuts."""
-    for side in range(2):
-        rows = rows_right if side else rows_left
-        different, entropy, excess = 0, 0.0, 0.0
-        for s in work.present[:present]:
-            count = work.node_inside[s] - work.left_inside[s] if side else work.left_inside[s]
-            if count:
-                share = count / rows
-                different += 1
-                entropy -= share * np.log(share)
-                excess += max(0.0, share - demand.whole[s])  # total variation: only codes that are there can exceed their share
-        if different < demand.different or entropy < demand.entropy or (not demand.t_ordered and excess > demand.t):
-            return False
-        if demand.t_ordered:
-            gap, moved, most = 0.0, 0.0, demand.t * max(len(demand.whole) - 1, 1)
-            for s in range(len(demand.whole)):
-                count = work.node_inside[s] - work.left_inside[s] if side else work.left_inside[s]
-                gap += count / rows - demand.whole[s]
-                moved += abs(gap)
-                if moved > most:
-                    return False
-    return True

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, counted
-from shoal.methods.publish import Publication, published
+from shoal.methods.publish import Publication, in_order, published
 from shoal.methods.space import ColumnMethod, constant_columns
 from shoal.release import Promise, Release
 from shoal.roles import Roles, Scale
@@ -23,6 +24,8 @@ from shoal.table import Table
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+MANY, FEW, NEARLY = 100, 20, 0.9  # texts that name rows: more than MANY and than half the rows, or, from FEW rows on, NEARLY all different
+MOST_TEXT = 2**31 - 1  # bytes a column of text can hold
 
 
 class Coded(NamedTuple):
@@ -42,6 +45,25 @@ class Generalization(ColumnMethod):
     k: int = Field(10, ge=2, description="Smallest group size")
     l: int = Field(1, ge=1, description="Fewest different values of each confidential column in a group; 1: not asked")  # noqa: E741
     entropy: float = Field(1.0, ge=1, description="Fewest effective values (exp of the entropy) of each confidential column in a group")
+
+    def chosen(self, table: Table, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
+        """Sets of texts that name a record each would say who is in the table, so such a column is refused; a hierarchy lists no records."""
+        columns = super().chosen(table, roles, takes)
+        for column in columns:
+            if roles.scale(table, column) == "nominal" and column not in roles.hierarchies:
+                distinct, rows = int(table.codes(column).max(initial=0)) + 1, len(table)
+                if distinct > max(MANY, rows / 2) or (rows >= FEW and distinct > NEARLY * rows):
+                    raise DataError(
+                        f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: sets of them would list who is in "
+                        "the table. Give it the role identifier, bring it into broader categories, or give it a hierarchy."
+                    )
+        return columns
+
+    def opened(self, table: Table, roles: Roles) -> tuple[tuple[str, ...], Coded]:
+        """The columns to protect, and their codes; there must be k rows."""
+        columns = self.chosen(table, roles, self.takes)
+        self.enough_rows(table, self.k)
+        return columns, coded(table, roles, columns)
 
     def sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
         """One code per combination of confidential values, when diversity is asked for; that it can be had is checked first."""
@@ -89,44 +111,40 @@ class Generalization(ColumnMethod):
         if dropped:
             said.append(f"{counted(dropped, 'record')} of {len(table):,} could not be put into a group and left the release.")
         inside = table.take(kept) if dropped else table
-        dense = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
-        rows_shown = shown[np.unique(groups[kept])] if shown is not None else None
-        cells = published(inside, roles, columns, dense, publish, rows_shown)
+        used = np.bincount(groups[kept]) > 0
+        dense = (np.cumsum(used) - 1)[groups[kept]]
+        cells = published(inside, roles, columns, dense, publish, None if shown is None else shown[np.flatnonzero(used)])
         step = self.step(columns, self.guarantees, self.promises(table, roles, columns))
         # rows are shuffled before they get their cells: moving group numbers is cheaper than moving text
-        empty = pa.array(np.zeros(len(inside), np.int8))
+        empty = pa.nulls(len(inside))
         made = Release.of(inside.with_columns(dict.fromkeys(columns, empty)), roles, step, rng, tuple(said))
+        _refuse_too_much(cells, np.bincount(dense))
         groups_now = pa.array(dense[made.source_row])
         filled = made.table.with_columns({column: texts.take(groups_now) for column, texts in cells.items()})
         filled = replace(filled, cells=inside.cells | set(columns))
         return replace(made, table=filled, source_row=kept[made.source_row])
 
 
+def _refuse_too_much(cells: Mapping[str, pa.Array], rows: IntArray) -> None:
+    for column, texts in cells.items():
+        if pa.types.is_string(texts.type):
+            size = np.asarray(pc.binary_length(texts).fill_null(0), dtype=np.int64) @ rows
+            if size > MOST_TEXT:
+                raise DataError(
+                    f"The cells of '{column}' would be {size / 2**30:.1f} GB of text, and a column holds 2. "
+                    "Use publish=intervals or publish=sets, or protect the table in parts."
+                )
+
+
 def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:
-    """Codes by value (numbers, dates), by level (ordinal) or by text (nominal)."""
-    codes, ordered, positions = [], [], []
-    for column in columns:
-        scale = roles.scale(table, column)
-        if scale == "ordinal":
-            place = roles.ordinal_codes(table, column)
-            levels, code = np.unique(np.where(np.isnan(place), np.inf, place), return_inverse=True)
-            codes.append(code.reshape(-1))
-            positions.append(np.where(np.isinf(levels), np.nan, levels))
-        else:
-            codes.append(table.codes(column))
-            levels_of = table.levels(column)
-            is_number = scale == "numeric" and table.kind(column) in ("number", "date")
-            positions.append(_numbers_of(table, column) if is_number else np.arange(len(levels_of), dtype=np.float64))
-        ordered.append(scale != "nominal" and table.kind(column) != "empty")
-    return Coded(np.ascontiguousarray(np.column_stack(codes), dtype=np.int32), np.array(ordered), positions)
-
-
-def _numbers_of(table: Table, column: str) -> FloatArray:
-    """The number each code stands for, NaN for missing."""
-    values = table.number(column)
-    result = np.full(len(table.levels(column)), np.nan)
-    result[table.codes(column)] = values
-    return result
+    """Codes by value (numbers, dates), by level (ordinal), by leaf (nominal with a hierarchy) or by text (nominal)."""
+    codes, ordered, positions = np.empty((len(table), len(columns)), np.int32), [], []
+    for j, column in enumerate(columns):
+        one = in_order(table, roles, column)
+        codes[:, j] = one.codes
+        positions.append(one.positions)
+        ordered.append(roles.scale(table, column) != "nominal" and table.kind(column) != "empty")
+    return Coded(codes, np.array(ordered), positions)
 
 
 def tree_codes(data: Coded) -> NDArray[np.int32]:

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.contracts import Progress, quiet
+from shoal.kernels.cells import group_ranges
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees import Tree, from_sklearn, grow, route
-from shoal.methods.generalization import BoolArray, Coded, Generalization, IntArray, coded, diversity, target_codes, tree_codes
+from shoal.methods.generalization import BoolArray, Coded, Generalization, IntArray, diversity, target_codes, tree_codes
 from shoal.methods.publish import Publication
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
-RATIO, NARROWING = 1.0, 0.1  # cuts inside a group are chosen as balanced-mondrian chooses them
+RATIO, NARROWING = 1.0, 0.1  # cuts inside a group weigh gain ratio and width, as in balanced-mondrian
 
 
 class TreeGuided(Generalization):
@@ -67,8 +68,8 @@ class Kactus(TreeGuided):
     """Grow a C4.5 tree for the target, release records at the deepest node that has k of them, suppress what is not on the path (Kisilevich et al. 2010).
 
     Children of a node with k records are released whole; the others climb, and siblings with records to spare lend until k is reached. Only
-    quasi-identifiers on the path are shown, and what a whole group agrees on. k-anonymous over its columns, with the paper's greatest weakness: most
-    cells are suppressed. It looks at the target, so groups lean towards one class: ask for l where the target is confidential.
+    quasi-identifiers on the path are shown. k-anonymous over its columns, with the paper's greatest weakness: most cells are suppressed. It
+    looks at the target, so groups lean towards one class: ask for l where the target is confidential.
     """
 
     name: ClassVar[str] = "kactus"
@@ -78,13 +79,20 @@ class Kactus(TreeGuided):
         description="What is shown of a column on the path: counts, sets, intervals, or mean as in the paper, which ruins training",
     )
 
+    show: Literal["path", "path-and-agreed"] = Field(
+        "path",
+        description="path: columns the tree asked for; path-and-agreed: also what a whole group agrees on, which misleads some learners",
+    )
+
     def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
         """Grow, climb, suppress."""
-        columns = self.chosen(table, roles, self.takes)
-        self.enough_rows(table, self.k)
-        data = coded(table, roles, columns)
+        columns, data = self.opened(table, roles)
         tree, at = self.climbed(table, roles, data, rng)
-        return self.release(table, roles, columns, at, self.publish, rng, on_path(tree, len(columns)))
+        shown = on_path(tree, len(columns))
+        if self.show == "path-and-agreed":
+            lowest, highest = group_ranges(data.codes[at >= 0], at[at >= 0])
+            shown[: len(lowest)] |= lowest == highest
+        return self.release(table, roles, columns, at, self.publish, rng, shown)
 
 
 class KactusRefined(TreeGuided):
@@ -103,9 +111,7 @@ class KactusRefined(TreeGuided):
 
     def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
         """Grow, climb, cut further, publish sets."""
-        columns = self.chosen(table, roles, self.takes)
-        self.enough_rows(table, self.k)
-        data = coded(table, roles, columns)
+        columns, data = self.opened(table, roles)
         _, at = self.climbed(table, roles, data, rng)
         target, classes = target_codes(table, roles, self.name)
         wanted = diversity(self.sensitive(table, roles), self.l, self.entropy)

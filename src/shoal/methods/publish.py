@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal import cell
+from shoal.hierarchy import Hierarchy
+from shoal.kernels.cells import Values, group_values
 from shoal.roles import Roles
 from shoal.table import Table
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Publication = Literal["counts", "sets", "intervals", "mean"]
@@ -22,91 +26,147 @@ MOST_VALUES = 30  # numbers listed one by one in a cell; more are published as i
 def published(
     table: Table, roles: Roles, columns: Sequence[str], groups: IntArray, publication: Publication, shown: BoolArray | None = None
 ) -> dict[str, pa.Array]:
-    """For each column, the cell of each group. `shown[group, column]` False suppresses it (unless the whole group agrees on it)."""
-    number = int(groups.max(initial=-1)) + 1
+    """For each column, the cell of each group. `shown[group, column]` False suppresses it."""
     result = {}
     for j, column in enumerate(columns):
-        cells = _cells(table, roles, column, groups, number, publication)
-        if shown is not None:
-            agree = _agreeing(table.codes(column), groups, number)
-            cells = [text if shown[g, j] or agree[g] else cell.SUPPRESSED for g, text in enumerate(cells)]
-        result[column] = pa.array(cells, pa.string())
+        codes, names, positions = in_order(table, roles, column)
+        values = group_values(codes[:, None], groups)[0]
+        hidden = np.zeros(len(values.start) - 1, np.bool_) if shown is None else ~shown[:, j]
+        numbers = positions if table.kind(column) in ("number", "date") and roles.scale(table, column) == "numeric" else None
+        hierarchy = roles.hierarchies.get(column)
+        if hierarchy is not None:
+            listed = len(names) + len(hierarchy.leaves) if numbers is None else 1 if publication == "intervals" else MOST_VALUES
+            cells = _nodes(hierarchy, values, names, listed)
+        elif publication == "mean" and numbers is not None:
+            means = _means(values, numbers)
+            if not hidden.any():  # nothing but numbers: no need for text
+                result[column] = table.as_column(column, means)
+                continue
+            pattern = next((name for name in names if name is not None), "")
+            cells = [None if mean != mean else cell.like(mean, pattern) for mean in means.tolist()]
+        else:
+            cells = _sets(_runs(values, numbers, publication), names, publication == "counts")
+        result[column] = pa.array([cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)], pa.string())
     return result
 
 
-def _agreeing(codes: IntArray, groups: IntArray, number: int) -> BoolArray:
-    low = np.full(number, np.iinfo(np.int64).max)
-    high = np.full(number, -1)
-    np.minimum.at(low, groups, codes)
-    np.maximum.at(high, groups, codes)
-    return np.asarray(low == high)
+class InOrder(NamedTuple):
+    """A column as codes in the order in which a set lists its values, missing last; the text of each code, and where it lies."""
+
+    codes: IntArray
+    names: list[str | None]
+    positions: FloatArray
 
 
-def _cells(table: Table, roles: Roles, column: str, groups: IntArray, number: int, publication: Publication) -> list[str | None]:
-    """One text per group."""
-    scale = roles.scale(table, column)
-    codes = table.codes(column)
-    if scale == "ordinal":  # sets list levels from lowest to highest
-        order = roles.ordinal_codes(table, column)
-        codes = np.unique(np.where(np.isnan(order), np.inf, order), return_inverse=True)[1].reshape(-1)
-        names = _ordinal_names(table, roles, column)
+def in_order(table: Table, roles: Roles, column: str) -> InOrder:
+    """Numbers and dates by size, levels from lowest to highest, categories as their hierarchy has them or by name."""
+    codes, scale = table.codes(column), roles.scale(table, column)
+    row = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    row[codes] = np.arange(len(codes))  # a row of each code: cheaper than looking for distinct values again
+    levels = table.column(column).take(pa.array(row))
+    names = [text and text.removesuffix(".000000") for text in levels.cast(pa.string()).to_pylist()]
+    positions = np.arange(len(names), dtype=np.float64)
+    if scale == "numeric" and table.kind(column) != "empty":
+        positions[codes] = table.number(column)
+    if scale == "ordinal":
+        place = {level: float(i) for i, level in enumerate(roles.levels(table, column))}
+        positions = np.array([np.nan if level is None else place[str(level)] for level in levels.to_pylist()])
+    elif scale == "nominal" and column in roles.hierarchies:
+        found = roles.hierarchies[column].places(names)
+        positions = np.where(found < 0, np.nan, found)
     else:
-        names = [text and text.removesuffix(".000000") for text in table.levels(column).cast(pa.string()).to_pylist()]
-    width = len(names)
-    pair, count = np.unique(groups * width + codes, return_counts=True)
-    group, code = pair // width, pair % width
-    starts = np.searchsorted(group, np.arange(number + 1))
-    values = None
-    if scale == "numeric" and table.kind(column) in ("number", "date"):
-        levels = Table.of({"v": table.levels(column)}).number("v")
-        values = levels
+        return InOrder(codes, names, positions)
+    order = np.argsort(positions, kind="stable")  # NaN, missing, last
+    positions = positions[order] if scale == "ordinal" else np.arange(len(names), dtype=np.float64)
+    return InOrder(np.argsort(order)[codes], [names[code] for code in order], positions)
+
+
+class _Runs(NamedTuple):
+    """What stands in the sets of all groups, one after the other: group g lists runs start[g]..start[g+1], each of codes first..last."""
+
+    start: IntArray
+    first: IntArray
+    last: IntArray
+    rows: IntArray
+
+
+def _runs(values: Values, numbers: FloatArray | None, publication: Publication) -> _Runs:
+    """Each value by itself; or consecutive numbers or dates together as intervals of about equally many records, missing beside them."""
+    start, code, rows = values
+    if numbers is None:
+        return _Runs(start, code, code, rows)
+    size = np.diff(start)
+    group = np.repeat(np.arange(len(size)), size)
+    many = size > MOST_VALUES
+    intervals = {"counts": np.where(many, MOST_VALUES, 0), "sets": np.where(many, 1, 0)}.get(publication, np.ones(len(size), np.int64))[
+        group
+    ]
+    known = ~np.isnan(numbers[code])
+    weight = np.where(known, rows, 0)
+    upto = np.cumsum(weight)
+    upto -= (upto - weight)[start[group]]
+    total = np.maximum(np.add.reduceat(weight, start[:-1]), 1)[group]
+    part = np.minimum(((upto - weight / 2) / total * intervals).astype(np.int64), intervals - 1)
+    begins = (np.diff(group, prepend=-1) > 0) | (np.diff(part, prepend=-1) != 0) | (intervals == 0) | ~known
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(code)) - 1
+    return _Runs(np.searchsorted(first, start), code[first], code[last], np.add.reduceat(rows, first))
+
+
+def _sets(runs: _Runs, names: Sequence[str | None], with_counts: bool) -> list[str | None]:
+    """Each group's values and intervals as a set; of one, that one."""
+    inside = [cell.write_element(name) for name in names]
+    first, last, start = runs.first.tolist(), runs.last.tolist(), runs.start.tolist()
+    parts = [inside[a] if a == b else f"[{inside[a]}..{inside[b]}]" for a, b in zip(first, last)]
+    counted = [f"{part}*{rows}" if rows > 1 else part for part, rows in zip(parts, runs.rows.tolist())] if with_counts else parts
     texts: list[str | None] = []
-    for g in range(number):
-        mine = slice(starts[g], starts[g + 1])
-        texts.append(_cell(code[mine], count[mine], names, values, publication))
+    for a, b in pairwise(start):
+        if b - a > 1:
+            texts.append("{" + "|".join(counted[a:b]) + "}")
+        else:
+            texts.append(cell.write_value(names[first[a]]) if first[a] == last[a] else parts[a])
     return texts
 
 
-def _ordinal_names(table: Table, roles: Roles, column: str) -> list[str | None]:
-    place = {level: i for i, level in enumerate(roles.levels(table, column))}
-    present = [str(v) for v in table.levels(column).to_pylist() if v is not None]
-    names = sorted(present, key=place.__getitem__)
-    return [*names, None] if table.missing(column).any() else [*names]
+def _means(values: Values, numbers: FloatArray) -> FloatArray:
+    """Each group's mean of known values; NaN where none is known."""
+    start, code, rows = values
+    number = numbers[code]
+    known = ~np.isnan(number)
+    weight = np.add.reduceat(np.where(known, rows, 0), start[:-1])
+    sums = np.add.reduceat(np.where(known, rows * number, 0.0), start[:-1])
+    low, high = (ends.reduceat(number, start[:-1]) for ends in (np.fmin, np.fmax))
+    return np.where(low == high, low, np.where(weight > 0, sums / np.maximum(weight, 1), np.nan))  # of equal numbers it is that number
 
 
-def _cell(
-    codes: IntArray, counts: IntArray, names: Sequence[str | None], values: NDArray[np.float64] | None, publication: Publication
-) -> str | None:
-    texts = [names[code] for code in codes]
-    if len(texts) == 1:
-        return cell.write_value(texts[0])
-    if values is None or publication == "sets":
-        if values is not None and len(texts) > MOST_VALUES:
-            return _histogram(values[codes], texts, counts, 1, False)
-        return cell.write_set(texts, counts.tolist() if publication == "counts" else None)
-    numbers = values[codes]
-    known = ~np.isnan(numbers)
-    if publication == "mean":
-        return cell.like(float(np.average(numbers[known], weights=counts[known])), next(text for text in texts if text is not None))
-    if publication == "intervals":
-        return _histogram(numbers, texts, counts, 1, False)
-    if len(texts) > MOST_VALUES:
-        return _histogram(numbers, texts, counts, MOST_VALUES, True)
-    return cell.write_set(texts, counts.tolist())
+def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], listed: int) -> list[str | None]:
+    """The smallest node that covers each group's values, as the set of its leaves; the whole tree says nothing. Missing stands beside it.
+
+    A node of more than `listed` leaves, which are numbers, is an interval instead.
+    """
+    place = hierarchy.places(names)[values.code]  # -1 for missing
+    missing = np.minimum.reduceat(place, values.start[:-1]) < 0
+    high = np.maximum.reduceat(place, values.start[:-1])
+    low = np.minimum.reduceat(np.where(place < 0, len(hierarchy.leaves), place), values.start[:-1])
+    begin, stop = hierarchy.covering(np.minimum(low, np.maximum(high, 0)), np.maximum(high, 0))
+    written: dict[tuple[int, int, bool], str | None] = {}
+    texts: list[str | None] = []
+    for a, b, gone, last in zip(begin.tolist(), stop.tolist(), missing.tolist(), high.tolist()):
+        if last < 0:
+            texts.append(None)
+            continue
+        if (a, b, gone) not in written:
+            written[a, b, gone] = _node(hierarchy.leaves[a:b], len(hierarchy.leaves), gone, listed)
+        texts.append(written[a, b, gone])
+    return texts
 
 
-def _histogram(numbers: NDArray[np.float64], names: Sequence[str | None], counts: IntArray, parts: int, counted: bool) -> str | None:
-    """Consecutive numbers or dates as intervals of about equally many records; missing, if any, beside them."""
-    known = ~np.isnan(numbers)
-    said = [name for name, there in zip(names, known) if there]
-    ordered, weight = numbers[known], counts[known]
-    place = np.cumsum(weight) - weight / 2
-    part = np.minimum((place / weight.sum() * parts).astype(np.int64), parts - 1)
-    first = np.flatnonzero(np.diff(part, prepend=-1))
-    last = np.append(first[1:], len(ordered)) - 1
-    texts: list[str | None] = [said[a] if a == b else f"[{said[a]}..{said[b]}]" for a, b in zip(first, last)]
-    sizes = np.add.reduceat(weight, first).tolist()
-    if not known.all():
-        texts.append(None)
-        sizes.append(int(counts[~known].sum()))
-    return cell.write_parts(texts, sizes if counted else None)
+def _node(leaves: Sequence[str], of: int, gone: bool, listed: int) -> str | None:
+    if 1 < of == len(leaves):
+        return cell.SUPPRESSED
+    beside: list[str | None] = [None] if gone else []
+    numbers = [cell.to_number(leaf) for leaf in leaves] if len(leaves) > listed else []
+    ordered = sorted((number, leaf) for number, leaf in zip(numbers, leaves) if number is not None)
+    if len(ordered) == len(leaves) > 1:
+        return cell.write_parts([f"[{ordered[0][1]}..{ordered[-1][1]}]", *beside])
+    return cell.write_set([*leaves, *beside])
