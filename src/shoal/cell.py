@@ -29,6 +29,7 @@ FloatArray = NDArray[np.float64]
 SUPPRESSED = "*"
 _INTERVAL = re.compile(r"\[(-?[0-9.eE+:T -]+?)\.\.(-?[0-9.eE+:T -]+)\]")
 _EPOCH = datetime.datetime(1970, 1, 1)
+_SPECIAL = re.compile(r"([\\|*}]|^\[)")
 _ELEMENT = re.compile(r"((?:\\.|[^\\*])*)(?:\*([1-9][0-9]*))?", re.DOTALL)
 
 
@@ -57,7 +58,7 @@ def write_set(values: Sequence[str | None], counts: Sequence[int] | None = None)
     """A set in the notation; of one value, the value itself."""
     if len(values) == 1:
         return write_value(values[0])
-    return write_parts([_element(value) for value in values], counts)
+    return write_parts([write_element(value) for value in values], counts)
 
 
 def write_parts(parts: Sequence[str | None], counts: Sequence[int] | None = None) -> str | None:
@@ -68,9 +69,9 @@ def write_parts(parts: Sequence[str | None], counts: Sequence[int] | None = None
     return "{" + "|".join(with_counts) + "}"
 
 
-def _element(value: str | None) -> str:
+def write_element(value: str | None) -> str:
     """A value inside a set, kept from reading as anything else."""
-    return re.sub(r"([\\|*}]|^\[)", r"\\\1", value) if value is not None else ""
+    return _SPECIAL.sub(r"\\\1", value) if value is not None else ""
 
 
 def write_value(value: str | None) -> str | None:
@@ -152,7 +153,7 @@ def as_list(text: str | None) -> list[str | None]:
     if one.interval:
         return [one.text]
     if one.single:
-        return [_element(one.values[0]) or one.values[0]]
+        return [write_element(one.values[0]) or one.values[0]]
     return [part or None for part in _split((text or "")[1:-1])] if one.values else []
 
 

@@ -37,6 +37,36 @@ def read_table(
     delimiter = "\t" if delimiter == "\\t" else delimiter
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
         raise DataError(f"The delimiter must be one plain character, such as ; or \\t, got '{delimiter}'.")
+    magic = _first_bytes(path)
+    if magic == b"PAR1":
+        try:
+            with pq.ParquetFile(path) as file:
+                arrow, cells = _without_lists(file.read())
+                table = replace(Table.of(arrow), cells=cells)
+        except (pa.ArrowInvalid, OSError):
+            raise DataError(f"{path} starts like Parquet but is damaged.") from None
+        found = replace(table, format=Format("parquet"))
+    else:
+        found = _read_csv(path, encoding, delimiter, missing, text)
+    if not len(found):
+        raise DataError(f"{path} has a header but no rows.")
+    return found
+
+
+def read_rows(path: str | Path) -> list[list[str]]:
+    """The cells of a CSV file without a header, row by row, as text; encoding and delimiter are found out."""
+    path = Path(path)
+    if _first_bytes(path) == b"PAR1":
+        raise DataError(f"{path} is Parquet. Give it as CSV.")
+    text, _ = _decode(path, path.read_bytes(), None)
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:200_000])) if row]
+    except csv.Error:
+        raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
+
+
+def _first_bytes(path: Path) -> bytes:
+    """Of a file that is there, can be read and is not empty."""
     if not path.exists():
         near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
         raise DataError(f"There is no file {path}.{near}")
@@ -51,19 +81,7 @@ def read_table(
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     if not magic:
         raise DataError(f"{path} is empty.")
-    if magic == b"PAR1":
-        try:
-            with pq.ParquetFile(path) as file:
-                arrow, cells = _without_lists(file.read())
-                table = replace(Table.of(arrow), cells=cells)
-        except (pa.ArrowInvalid, OSError):
-            raise DataError(f"{path} starts like Parquet but is damaged.") from None
-        found = replace(table, format=Format("parquet"))
-    else:
-        found = _read_csv(path, encoding, delimiter, missing, text)
-    if not len(found):
-        raise DataError(f"{path} has a header but no rows.")
-    return found
+    return magic
 
 
 def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:

@@ -58,7 +58,7 @@ class Recipe:
                 raise ParameterError(f"In a recipe, {key} must be {'a list of texts' if key == 'missing' else 'a text'}.")
         return Recipe(
             (folder / given["input"]),
-            Roles.parse(given.get("roles", {})),
+            Roles.parse(given.get("roles", {}), folder),
             _made("method", given["step"], "method"),
             _made("measure", given.get("measure", []), "name"),
             _made("attack", given.get("attack", []), "name"),

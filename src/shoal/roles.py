@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import RoleError, counted, did_you_mean
+from shoal.hierarchy import Hierarchy
 from shoal.table import Table
 
 ROLES = ("quasi", "confidential", "identifier", "weight", "household", "other")
@@ -29,6 +32,7 @@ class Roles:
     other         released as it is
 
     `nominal` and `ordinal` say how to read a column where its values do not: codes without an order, or levels from lowest to highest.
+    `hierarchies` say how a column's values are grouped: what is generalized follows the tree.
     `target` names the column that whoever trains on the release wants to predict; it is never a quasi-identifier.
     """
 
@@ -41,12 +45,14 @@ class Roles:
     nominal: tuple[str, ...] = ()
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     target: str | None = None
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for role in (*ROLES, "nominal"):
             given = getattr(self, role)
             object.__setattr__(self, role, (given,) if isinstance(given, str) else tuple(given))
         object.__setattr__(self, "ordinal", {str(c): tuple(map(str, levels)) for c, levels in self.ordinal.items()})
+        object.__setattr__(self, "hierarchies", {str(c): _hierarchy(c, given) for c, given in self.hierarchies.items()})
         seen: dict[str, str] = {}
         for role in ROLES:
             for column in getattr(self, role):
@@ -62,9 +68,9 @@ class Roles:
             raise RoleError(f"Column '{self.target}' is the target and a {ROLE_NAMES.get(seen[self.target], seen[self.target])}. Keep one.")
 
     @staticmethod
-    def parse(given: Mapping[str, Any]) -> Roles:
-        """From a TOML table: lists of column names by role, and [ordinal] with the levels of each column."""
-        known = (*ROLES, "nominal", "ordinal", "target")
+    def parse(given: Mapping[str, Any], folder: Path = Path()) -> Roles:
+        """From a TOML table: lists of column names by role, [ordinal] with levels, [hierarchies] with rows or with files in `folder`."""
+        known = (*ROLES, "nominal", "ordinal", "target", "hierarchies")
         if not isinstance(given, Mapping):
             raise RoleError('roles must be a table of lists, such as [roles] then quasi = ["age", "zip"].')
         for key, value in given.items():
@@ -73,18 +79,24 @@ class Roles:
             if key == "ordinal":
                 if not isinstance(value, Mapping) or not all(isinstance(levels, list | tuple) for levels in value.values()):
                     raise RoleError('ordinal must be a table of levels, such as [ordinal] then size = ["small", "large"].')
+            elif key == "hierarchies":
+                if not isinstance(value, Mapping):
+                    raise RoleError('hierarchies must be a table of files, such as [hierarchies] then job = "job.csv".')
             elif key == "target":
                 if not isinstance(value, str):
                     raise RoleError("target must be the name of one column.")
             elif not isinstance(value, str) and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
                 raise RoleError(f"The role '{key}' needs a list of column names.")
-        return Roles(**given)
+        trees = {c: folder / one if isinstance(one, str) else one for c, one in given.get("hierarchies", {}).items()}
+        return Roles(**{**given, "hierarchies": trees})
 
     def plain(self) -> dict[str, Any]:
         """For a TOML file: only what was said."""
         lists = {role: list(getattr(self, role)) for role in (*ROLES, "nominal") if getattr(self, role)}
         target = {"target": self.target} if self.target else {}
-        return lists | target | ({"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {})
+        ordinal = {"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {}
+        trees = {c: one.lines for c, one in self.hierarchies.items()}
+        return lists | target | ordinal | ({"hierarchies": trees} if trees else {})
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -105,13 +117,11 @@ class Roles:
 
     def ordinal_codes(self, table: Table, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """An ordinal column as 0, 1, 2, ... by level; NaN where missing."""
-        place = {level: i for i, level in enumerate(self.levels(table, column))}
-        values = [np.nan if v is None else place[str(v)] for v in table.levels(column).to_pylist()]
-        return np.array(values, dtype=np.float64)[table.codes(column)]
+        return level_places(table, column, self.levels(table, column))
 
     def check(self, table: Table) -> Roles:
         """Hold the roles against a table, once. Columns without a role become `other`."""
-        for column in (*self.named, *self.nominal, *self.ordinal, *((self.target,) if self.target else ())):
+        for column in (*self.named, *self.nominal, *self.ordinal, *self.hierarchies, *((self.target,) if self.target else ())):
             if column not in table.columns:
                 role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "scale")
                 raise RoleError(
@@ -120,6 +130,8 @@ class Roles:
                 )
         for column, levels in self.ordinal.items():
             _check_levels(table, column, levels)
+        for column, hierarchy in self.hierarchies.items():
+            _check_leaves(table, column, hierarchy)
         for column in self.quasi:
             self._check_text(table, column)
         roleless = tuple(column for column in table.columns if column not in self.named)
@@ -134,7 +146,7 @@ class Roles:
 
     def _check_text(self, table: Table, column: str) -> None:
         """Text that is nearly all numbers is a column of numbers with slips in it."""
-        if table.kind(column) != "text" or self.scale(table, column) == "ordinal" or column in self.nominal:
+        if table.kind(column) != "text" or self.scale(table, column) == "ordinal" or column in (*self.nominal, *self.hierarchies):
             return
         levels = [None if level is None else _is_number(level) for level in table.levels(column).to_pylist()]
         is_number = np.array([bool(level) for level in levels])[table.codes(column)]
@@ -146,6 +158,20 @@ class Roles:
                 f"Column '{column}' has {counted(int(wrong.sum()), 'value')} that {'is not a number' if wrong.sum() == 1 else 'are not numbers'} "
                 f"(first at row {first}). Read it as text by declaring it nominal, or clean it."
             )
+
+
+def level_places(table: Table, column: str, levels: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Where each record's value stands among the levels; NaN where it is missing or none of them."""
+    place = {level: i for i, level in enumerate(levels)}
+    values = [np.nan if value is None else place.get(str(value), np.nan) for value in table.levels(column).to_pylist()]
+    return np.array(values, dtype=np.float64)[table.codes(column)]
+
+
+def _hierarchy(column: str, given: Any) -> Hierarchy:
+    try:
+        return Hierarchy.of(given)
+    except RoleError as error:
+        raise RoleError(f"Column '{column}': {error}") from None
 
 
 def _is_number(text: str) -> bool:
@@ -164,4 +190,14 @@ def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
         raise RoleError(
             f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its {counted(len(levels), 'level')} "
             f"(first at row {int(np.argmax(strange)) + 1}). Add the level, or clean the column."
+        )
+
+
+def _check_leaves(table: Table, column: str, hierarchy: Hierarchy) -> None:
+    texts = table.levels(column).cast(pa.string())
+    strange = ((hierarchy.places(texts.to_pylist()) < 0) & ~np.asarray(texts.is_null()))[table.codes(column)]
+    if strange.any():
+        raise RoleError(
+            f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')} "
+            f"(first at row {int(np.argmax(strange)) + 1}). Add a row for each value to the hierarchy, or clean the column."
         )

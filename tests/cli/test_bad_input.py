@@ -873,6 +873,98 @@ def test_a_method_that_cannot_take_a_column(refused, table, desk):
     refused(*protect(table, desk / "run", "-p", "columns=name"), says="identifier")
 
 
+# ---- hierarchies -----------------------------------------------------------------------------------------------------------------------------
+
+MONDRIAN = ("-m", "mondrian", "-p", "k=5")
+TREE = ["asthma;lungs;*", "flu;lungs;*", "migraine;head;*", "gout;joints;*"]
+SICK = ("--quasi", "age,diagnosis", "--identifier", "name", "--other", "zip,income")
+
+
+def tree_file(path, lines=TREE):
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_a_hierarchy_by_option_and_by_roles_file(released, shoal, table, desk):
+    tree_file(desk / "sick.csv")
+    roles = desk / "roles.toml"
+    roles.write_text(
+        'quasi = ["age", "diagnosis"]\nidentifier = ["name"]\nother = ["zip", "income"]\n[hierarchies]\ndiagnosis = "sick.csv"\n'
+    )
+    words = (("--hierarchy", f"diagnosis={desk / 'sick.csv'}", *SICK), ("--roles", roles))
+    folders = [released("protect", table, *more, *MONDRIAN, "--seed", "1", out=desk / f"run{i}") for i, more in enumerate(words)]
+    assert (folders[0] / "release.csv").read_bytes() == (folders[1] / "release.csv").read_bytes()
+    assert set(values(folders[0], "diagnosis")) <= {"{asthma|flu}", "asthma", "flu", "migraine", "*"}
+    (desk / "sick.csv").unlink()  # the recipe holds the tree, so the run can be read and repeated without the file
+    again = released("run", folders[1] / "recipe.toml", "--seed", "1", out=desk / "again")
+    assert (again / "release.csv").read_bytes() == (folders[0] / "release.csv").read_bytes()
+    assert "sick.csv" not in (again / "recipe.toml").read_text() + (again / "certificate.json").read_text()
+    assert json.loads((again / "certificate.json").read_text())["roles"]["hierarchies"] == ["diagnosis"]
+    for words in (("measure", again), ("report", again), ("attack", again)):
+        ran = shoal(*words)
+        assert ran.code == 0, ran.err
+
+
+def test_a_run_with_a_hierarchy_is_measured_by_learning(released, shoal, desk):
+    rows = [[*row, "target" if not i else ("yes", "no")[int(row[1]) > 40]] for i, row in enumerate(patients())]
+    path, tree = write_csv(desk / "t.csv", rows), tree_file(desk / "sick.csv")
+    folder = released("protect", path, *SICK, "--target", "target", "--hierarchy", f"diagnosis={tree}", *MONDRIAN)
+    ran = shoal("measure", folder, "--target", "target", "--learner", "decision-tree")
+    assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (TREE[1:], "Column 'diagnosis' has 20 values outside its hierarchy of 3 values (first at row 2)"),
+        ([*TREE, "cold;*"], "Row 5 of the hierarchy has 2 cells, the first has 3"),
+        ([*TREE, "flu;head;*"], "Row 5 of the hierarchy is for a value that an earlier row has"),
+        ([*TREE, "cold;lungs;else"], "Row 5 of the hierarchy puts a group of level 1 into another group"),
+        ([*TREE, "cold;*;lungs"], "puts a group inside itself"),
+        ([";*"], "at least one row"),
+        ([""], "is empty"),
+        (['"' + TREE[0]], "outside its hierarchy"),
+    ],
+)
+def test_a_wrong_hierarchy(refused, table, desk, lines, says):
+    tree = tree_file(desk / "sick.csv", lines)
+    refused("protect", table, *SICK, "--hierarchy", f"diagnosis={tree}", *MONDRIAN, "-o", desk / "run", says=says)
+
+
+def test_a_hierarchy_that_is_no_file_or_for_no_column(refused, table, desk):
+    tree = tree_file(desk / "sick.csv")
+    words = ("protect", table, *SICK, *MONDRIAN, "-o", desk / "run", "--hierarchy")
+    refused(*words, "diagnosis", says="written column=file")
+    refused(*words, f"={tree}", says="written column=file")
+    refused(*words, f"diagnosis={desk / 'sikc.csv'}", says="Did you mean 'sick.csv'?")
+    refused(*words, f"diagnosis={desk}", says="is a folder")
+    refused(*words, f"diagnoses={tree}", says="Did you mean 'diagnosis'?")
+    (desk / "bytes.csv").write_bytes(b"\x00\x01" + SECRET.encode())
+    refused(*words, f"diagnosis={desk / 'bytes.csv'}", says="not text")
+    roles = desk / "roles.toml"
+    for text, says in (
+        ("hierarchies = 3", "must be a table of files"),
+        ("[hierarchies]\ndiagnosis = 3", "name of a CSV file"),
+        ("[hierarchies]\ndiagnosis = [3]", "name of a CSV file"),
+        ("[hierarchies]\ndiagnosis = ['a\\nb;c']", "outside its hierarchy"),
+        ('[hierarchies]\ndiagnosis = ["a\\nb;c"]', "line break"),
+        ("[hierarchies]\ndiagnosis = 'none.csv'", "There is no file"),
+    ):
+        roles.write_text(text)
+        refused("protect", table, "--roles", roles, *SICK, *MONDRIAN, "-o", desk / "run", says=says)
+
+
+def test_unique_texts_are_refused_unless_a_hierarchy_says_how_to_group_them(refused, released, desk):
+    """A set of names would list who is in the table."""
+    path = write_csv(desk / "t.csv", [[*row, f"c{i:02}" if i else "code"] for i, row in enumerate(patients())])
+    words = ("protect", path, "--quasi", "age,code", "--identifier", "name", "--confidential", "diagnosis", *MONDRIAN)
+    says = "Column 'code' has 60 distinct values in 60 rows: sets of them would list who is in the table. Give it the role identifier"
+    refused(*words, "-o", desk / "run", says=says)
+    tree = tree_file(desk / "codes.csv", [f"c{i:02};{i % 2};*" for i in range(100)])
+    folder = released(*words, "--hierarchy", f"code={tree}")
+    assert all(cell == "*" or cell.count("|") == 49 for cell in values(folder, "code"))
+
+
 # ---- roles files and recipes -----------------------------------------------------------------------------------------------------------------
 
 

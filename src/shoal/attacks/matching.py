@@ -14,7 +14,7 @@ from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read_all, v
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.scaling import standardized
 from shoal.release import Release
-from shoal.roles import Scale
+from shoal.roles import Scale, level_places
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
 
@@ -144,12 +144,7 @@ def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str
         )
     if scale == "ordinal":
         levels = roles.levels(original, column)
-        place = {level: i for i, level in enumerate(levels)}
-        sides = []
-        for table in (original, released):
-            values = [np.nan if v is None else place.get(str(v), np.nan) for v in table.levels(column).to_pylist()]
-            sides.append(np.array(values, dtype=np.float64)[table.codes(column)])
-        return sides[0], sides[1]
+        return level_places(original, column, levels), level_places(released, column, levels)
     return None
 
 

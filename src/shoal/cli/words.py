@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -28,23 +29,24 @@ def names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(word.strip() for words in given or () for word in words.split(",") if word.strip())
 
 
-def roles(file: Path | None, target: str | None = None, /, **given: list[str] | None) -> Roles:
+def roles(file: Path | None, target: str | None = None, hierarchy: list[str] | None = None, /, **given: list[str] | None) -> Roles:
     """From a roles file, and more on top of it."""
     base = read_toml(file) if file else {}
-    base = Roles.parse(base.get("roles", base)).plain()
+    base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
     for role, columns in given.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *names(columns)]}
-    return Roles.parse({**base, "target": target} if target else base)
+    trees = {**base.get("hierarchies", {}), **parameters(hierarchy, "A hierarchy is written column=file, such as --hierarchy job=job.csv")}
+    return Roles.parse({**base, "hierarchies": trees} | ({"target": target} if target else {}))
 
 
-def parameters(given: list[str] | None) -> dict[str, str]:
+def parameters(given: list[str] | None, how: str = "A parameter is written name=value, such as -p k=5") -> dict[str, str]:
     """-p k=5 -p refine=swap."""
     found = {}
     for word in given or ():
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise ParameterError(f"A parameter is written name=value, such as -p k=5; got '{word}'.")
+            raise ParameterError(f"{how}; got '{word}'.")
         found[name.strip()] = value.strip()
     return found
 
@@ -234,9 +236,30 @@ def attack(
     if json:
         from shoal.report.certificate import plain
 
-        show.data([plain(result.public()) for result in results])
+        show.data([plain(result.public() | ({"internal": dict(result.internal)} if result.internal else {})) for result in results])
     else:
         show.table("Attacks", ["attack", "hits", "strict", "note"], [_attack_row(result) for result in results])
+        for result in results:
+            if result.internal:
+                _leaks(result.internal)
+
+
+def _leaks(found: Mapping[str, Any]) -> None:
+    """What a learned linkage says about columns: for the owner's eyes, since its weights are what an intruder would need."""
+    weights, alone, without = (found.get(part, {}) for part in ("weights", "rate_alone", "rate_without"))
+    rows: list[tuple[str, ...]] = [
+        (name, show.number(weights.get(name)), f"{alone[name]:.1%}", f"{without[name]:.1%}" if name in without else "n/a") for name in alone
+    ]
+    show.table("Columns (keep to yourself)", ["column", "learned weight", "found by it alone", "found without it"], rows)
+    strongest = sorted(found.get("interactions", ()), key=lambda one: -abs(one["value"]))[:6]
+    if strongest:
+        rows = [(" and ".join(one["columns"]), show.number(one["value"])) for one in strongest]
+        show.table("Columns together", ["columns", "learned interaction"], rows)
+    sets = [(", ".join(one["columns"]) or "none", show.number(one["value"])) for one in found.get("measure", ())]
+    if sets and len(sets) <= 32:
+        show.table("Weights of sets of columns", ["columns", "weight"], sets)
+    for sentence in found.get("words", ()):
+        print(sentence)
 
 
 def _attack_row(result: AttackResult) -> tuple[str, str, str, str]:

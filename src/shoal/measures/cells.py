@@ -11,7 +11,7 @@ from shoal.cell import expected_numbers, is_generalized, read_all, value_shares
 from shoal.measures.pairs import FloatArray
 from shoal.params import Params
 from shoal.release import Release
-from shoal.roles import Roles
+from shoal.roles import Roles, level_places
 from shoal.score import Score
 from shoal.table import Table
 
@@ -64,13 +64,9 @@ def _change(original: Table, release: Release, roles: Roles, column: str) -> Flo
             return None
         difference = np.abs(before - after) / (np.sqrt(2) * known.std(ddof=1))
     elif scale == "ordinal":
-        place = {level: i / max(len(roles.levels(original, column)) - 1, 1) for i, level in enumerate(roles.levels(original, column))}
-        sides = []
-        for side in (original, table):
-            values = [np.nan if v is None else place.get(str(v), np.nan) for v in side.levels(column).to_pylist()]
-            sides.append(np.array(values, dtype=np.float64)[side.codes(column)])
-        before, after = sides[0][rows], sides[1]
-        difference = np.abs(before - after)
+        levels = roles.levels(original, column)
+        before, after = level_places(original, column, levels)[rows], level_places(table, column, levels)
+        difference = np.abs(before - after) / max(len(levels) - 1, 1)
     else:
         both = Table.of({"both": pa.concat_arrays([original.column(column).cast(pa.string()), table.column(column).cast(pa.string())])})
         codes = both.codes("both")

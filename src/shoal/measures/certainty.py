@@ -18,7 +18,8 @@ class NCP(Params):
     """Normalised certainty penalty (Xu et al. 2006): how much of a column's domain each released cell leaves open; 0 exact, 1 suppressed.
 
     An interval counts its width over the column's range, a set of numbers likewise, a set of categories (size - 1) / (domain - 1), a suppressed
-    cell 1, numbers with missing beside them 1, a dropped record 1 in every column. A value counts 0 even when it was perturbed: for perturbation
+    cell 1, numbers with missing beside them 1, a dropped record 1 in every column. Where a column has a hierarchy, its domain are all values of
+    the hierarchy. A value counts 0 even when it was perturbed: for perturbation
     read the losses instead.
     """
 
@@ -46,11 +47,15 @@ def _penalty(original: Table, released: Table, roles: Roles, column: str) -> np.
     cells = cell.read_all(released.levels(column).to_pylist())
     if roles.scale(original, column) == "numeric" and original.kind(column) in ("number", "date"):
         known = original.number(column)
+        if column in roles.hierarchies:
+            known = np.array([cell.to_number(leaf) for leaf in roles.hierarchies[column].leaves], dtype=np.float64)
         known = known[~np.isnan(known)]
         whole = float(known.max() - known.min()) if len(known) else 0.0
         each = [_width(one, whole) for one in cells]
     else:
         domain = len(original.levels(column))
+        if column in roles.hierarchies:
+            domain = len(roles.hierarchies[column].leaves) + bool(original.missing(column).any())
         each = [(len(one.values) - 1) / max(domain - 1, 1) if one.values else 1.0 for one in cells]
     return np.asarray(np.minimum(np.array(each), 1.0)[released.codes(column)])
 

@@ -1,0 +1,140 @@
+"""Hierarchies worked by hand, and Adult's as ARX has them."""
+
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.errors import RoleError, ShoalError
+from shoal.hierarchy import Hierarchy
+from shoal.measures import NCP
+from shoal.methods import InfogainMondrian, Mondrian
+from shoal.randomness import rng_for
+from shoal.roles import Roles
+from shoal.table import Table
+from tests.data import data_path
+
+# pets and farm animals, out of order; a goat that no record has
+ANIMALS = (("cow", "farm", "*"), ("cat", "pet", "*"), ("hen", "farm", "*"), ("dog", "pet", "*"), ("goat", "farm", "*"))
+
+
+def released(method, roles, **columns):
+    """The released columns, in the order of the original rows."""
+    table = Table.of(columns)
+    release = method.protect(table, roles.check(table), rng_for(0, "test"))
+    place = pa.array(np.argsort(release.source_row))
+    score = NCP().measure(table, release, roles.check(table))
+    return {name: release.table.column(name).take(place).to_pylist() for name in release.table.columns}, score
+
+
+def test_rows_are_put_in_the_order_of_the_tree():
+    tree = Hierarchy(ANIMALS)
+    assert tree.leaves == ("cow", "hen", "goat", "cat", "dog")
+    assert Hierarchy(tree.rows) == tree == Hierarchy.of(tree.lines) == Hierarchy.of([list(row) for row in ANIMALS])
+    assert tree.places(["dog", None, "cow", "yak"]).tolist() == [4, -1, 0, -1]
+
+
+def test_the_smallest_node_that_covers():
+    tree = Hierarchy(ANIMALS)
+    low, high = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 1, 2, 3, 4, 4])
+    begin, stop = tree.covering(low, high)
+    assert list(zip(begin.tolist(), stop.tolist())) == [(0, 1), (0, 3), (0, 3), (0, 5), (3, 5), (4, 5)]
+
+
+def test_a_forest_has_everything_above_it():
+    begin, stop = Hierarchy((("a", "x"), ("b", "x"), ("c", "y"))).covering(np.array([0, 0]), np.array([1, 2]))
+    assert list(zip(begin.tolist(), stop.tolist())) == [(0, 2), (0, 3)]
+
+
+def test_a_value_may_be_the_name_of_its_group_and_a_row_for_missing_says_nothing():
+    tree = Hierarchy((("other", "other", "*"), ("odd", "other", "*"), ("?", "unknown", "*"), ("fine", "good", "*")))
+    assert tree.leaves == ("other", "odd", "fine")
+
+
+def test_lines_survive_semicolons_quotes_and_line_breaks():
+    tree = Hierarchy((("a;b", 'c"d'), ("e\nf", "g")))
+    assert Hierarchy.of(tree.lines) == tree
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ((), "at least one row"),
+        ((("", "x"),), "at least one row"),
+        ((("a", "x", "*"), ("b", "*")), "Row 2 of the hierarchy has 2 cells, the first has 3"),
+        ((("a", "x"), ("b", "x"), ("a", "y")), "Row 3 of the hierarchy is for a value that an earlier row has"),
+        ((("a", "x", "p"), ("b", "x", "q")), "Row 2 of the hierarchy puts a group of level 1 into another group"),
+        ((("a", "x", "a"),), "puts a group inside itself"),
+        ((("a", "x", "y"), ("b", "y", "x")), "Row 2 of the hierarchy puts a group inside itself"),
+        (3, "A hierarchy is the name of a CSV file"),
+        ([3], "A hierarchy is the name of a CSV file"),
+    ],
+)
+def test_what_is_no_tree(rows, says):
+    with pytest.raises(RoleError, match=f"Column 'pet': .*{says}"):
+        Roles(hierarchies={"pet": rows})
+
+
+def test_a_value_outside_the_tree_is_told_by_its_row():
+    table = Table.of({"pet": ["cat", "yak", None, "yak"]})
+    with pytest.raises(RoleError, match=r"Column 'pet' has 2 values outside its hierarchy of 5 values \(first at row 2\)") as error:
+        Roles(quasi=("pet",), hierarchies={"pet": ANIMALS}).check(table)
+    assert "yak" not in str(error.value)
+    with pytest.raises(ShoalError, match="no such column"):
+        Roles(hierarchies={"pett": ANIMALS}).check(table)
+
+
+def test_mondrian_cuts_along_the_tree_and_publishes_its_nodes():
+    """Four farm animals, then four pets: the cut falls between them, where by name cat, cow, dog, hen it would part neither from the other."""
+    roles = Roles(quasi=("pet",), hierarchies={"pet": ANIMALS})
+    pets = ["cow", "cow", "hen", "hen", "cat", "cat", "dog", "dog"]
+    result, score = released(Mondrian(k=4), roles, pet=pets)
+    assert result["pet"] == ["{cow|hen|goat}"] * 4 + ["{cat|dog}"] * 4
+    assert score.value == pytest.approx((2 / 4 + 1 / 4) / 2)  # of five leaves
+    result, score = released(Mondrian(k=2), roles, pet=pets)
+    assert result["pet"] == pets
+    assert score.value == 0
+    result, score = released(Mondrian(k=8), roles, pet=pets)
+    assert result["pet"] == ["*"] * 8
+    assert score.value == 1
+
+
+def test_counts_are_left_out_and_missing_stands_beside():
+    roles = Roles(quasi=("pet",), target="sick", hierarchies={"pet": ANIMALS})
+    sick = ["no", "no", "no", "yes", "yes", "yes"]
+    result, score = released(InfogainMondrian(k=3), roles, pet=["cow", "cow", "hen", "cat", None, None], sick=sick)
+    assert result["pet"] == ["{cow|hen|goat}"] * 3 + ["{cat|}"] * 3
+    assert score.value == pytest.approx((2 / 5 + 1 / 5) / 2)  # missing is a sixth value
+    result, _ = released(InfogainMondrian(k=3), roles, pet=["cow", "cow", "hen", None, None, None], sick=sick)
+    assert result["pet"] == ["{cow|hen|goat}"] * 3 + [None] * 3
+
+
+def test_numbers_follow_a_tree_too():
+    tree = [[str(age), f"{age // 10 * 10}s", "*"] for age in range(100)]
+    roles = Roles(quasi=("age",), hierarchies={"age": tree})
+    ages = [21, 22, 23, 41, 42, 49]
+    result, score = released(Mondrian(k=3), roles, age=ages)
+    assert result["age"] == ["[20..29]"] * 3 + ["[40..49]"] * 3
+    assert score.value == pytest.approx(9 / 99)
+    assert released(Mondrian(k=3, publish="sets"), roles, age=ages)[0]["age"][0] == "{20|21|22|23|24|25|26|27|28|29}"
+    halves = Roles(quasi=("age",), hierarchies={"age": [[str(age), f"{age // 50}"] for age in range(100)]})
+    assert released(Mondrian(k=3, publish="sets"), halves, age=ages)[0]["age"][0] == "[0..49]"  # too many to list
+
+
+def test_dates_and_flags_follow_a_tree():
+    days = [date(2020, month, 1) for month in (1, 2, 7, 8)]
+    roles = Roles(quasi=("day",), hierarchies={"day": [[str(day), f"half {day.month // 7}"] for day in days]})
+    assert released(Mondrian(k=2), roles, day=days)[0]["day"] == ["[2020-01-01..2020-02-01]"] * 2 + ["[2020-07-01..2020-08-01]"] * 2
+    roles = Roles(quasi=("flag",), hierarchies={"flag": [["true"], ["false"]]})
+    assert released(Mondrian(k=2), roles, flag=[True, True, False, False])[0]["flag"] == ["true", "true", "false", "false"]
+
+
+def test_adult_as_arx_groups_it():
+    folder = data_path("adult", "hierarchies")
+    tree = Hierarchy.of(folder / "adult_hierarchy_education.csv")
+    assert len(tree.leaves) == 16
+    begin, stop = tree.covering(*(tree.places([name]) for name in ("Bachelors", "Some-college")))
+    assert set(tree.leaves[begin[0] : stop[0]]) == {row[0] for row in tree.rows if row[1] == "Undergraduate"}
+    assert len(Hierarchy.of(folder / "adult_hierarchy_native-country.csv").leaves) == 41
+    assert Hierarchy.of(folder / "adult_hierarchy_age.csv").leaves == tuple(str(age) for age in range(1, 101))
