@@ -38,6 +38,7 @@ bench: $(READY)
 
 experiments: $(READY)
 	$(BIN)/python -m experiments.abril_2014
+	$(BIN)/python -m experiments.armengol_torra_2016
 	$(BIN)/python -m experiments.kisilevich_2010
 
 clean:

@@ -34,6 +34,9 @@ METHOD_RUNS: dict[str, Sequence[dict[str, Any]]] = {
     "individual-ranking": [{"k": 5}, {"k": 5, "grouping": "optimal"}, {"k": 50}],
     "z-projection": [{"k": 5}, {"k": 5, "grouping": "optimal"}],
     "pca-projection": [{"k": 5}, {"k": 5, "grouping": "optimal"}],
+    "c-tca": [{"k": 5}, {"k": 3}, {"k": 10}, {"k": 5, "units": "kohonen", "refine": "none", "coding": "prototype"}],
+    "k-tca": [{"views": 2}, {"views": 1}, {"views": 2, "coding": "prototype"}],
+    "kde": [{"smoothing": 1.0}, {"smoothing": 0.5}, {"smoothing": 0.25}],
     "rank-swapping": [{"p": 10}, {"p": 5}, {"p": 20}],
     "noise": [{"p": 0.1}, {"p": 0.5}, {"p": 0.1, "correlation": "data"}, {"p": 0.5, "correlation": "data"}],
 }
@@ -43,6 +46,15 @@ LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
     "balanced-mondrian": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "l": 2}],
     "kactus": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "l": 2}, {"k": 10, "publish": "mean"}],
     "kactus-refined": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "l": 2}],
+    "anti-unification": [{"k": 5}, {"k": 5, "conditions": ">,<", "passes": "until-nothing"}, {"k": 30}],
+    "anti-unification-safe": [
+        {"k": 10},
+        {"k": 5},
+        {"k": 100},
+        {"k": 10, "l": 2},
+        {"k": 10, "publish": "counts"},
+        {"k": 10, "order": "fewest-first"},
+    ],
 }
 TARGET = "salary-class"  # of Adult; the other eight columns are quasi-identifiers
 CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
@@ -52,6 +64,7 @@ PATIENT_ROLES = shoal.Roles(
     confidential=("diagnosis",),
     identifier=("name",),
     ordinal={"education": EDUCATION},
+    target="diagnosis",
 )
 
 

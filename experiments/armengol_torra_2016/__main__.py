@@ -1,0 +1,3 @@
+from experiments.armengol_torra_2016.run import main
+
+main()

@@ -1,0 +1,249 @@
+"""Groups of at least k rows that show as many columns as can be: the fewest suppressed first, and of those the choice that serves most rows.
+
+A mask is a choice of columns to suppress; rows that agree on all the others are a class of that mask. Masks are tried from none suppressed to
+all. At each number of them the mask whose classes are allowed for most of the rows left is taken, its classes become groups, and the others
+are counted again without those rows. Few masks are counted twice: rows only leave, so (for k) an old count is never too low.
+"""
+
+import heapq
+from collections.abc import Iterable
+from itertools import combinations
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from shoal.kernels.cells import group_ranges, group_values
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+MOST_MASKS = 128  # with up to nine columns all are tried; with more, those that grow out of the best with one less
+DIRECT = 1 << 16  # combinations of values so few are counted in a table with a cell for each
+MOST_PAIRS = 100_000_000  # of a row that is left and a group it might join
+SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
+
+
+class Demand(NamedTuple):
+    """What every group must keep: k rows and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table."""
+
+    k: int
+    sensitive: NDArray[np.int32] | None = None  # dense codes; None: only k is asked
+    l: int = 1  # noqa: E741
+    entropy: float = 1.0
+    t: float = 1.0
+    t_ordered: bool = False
+
+    def allowed(self, groups: IntArray, rows: IntArray) -> BoolArray:
+        """For each group of the rows named, whether it keeps everything."""
+        enough = np.bincount(groups) >= self.k
+        if self.sensitive is None or not enough.any():
+            return np.asarray(enough)
+        inside = group_values(self.sensitive[rows].reshape(-1, 1), groups)[0]
+        whole = np.bincount(self.sensitive) / len(self.sensitive)
+        return np.asarray(enough & _diverse(inside, whole, self.l, np.log(self.entropy) - SLACK, self.t + SLACK, self.t_ordered))
+
+
+def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray) -> IntArray:
+    """The group of each row. Nothing is left over when the whole table keeps the demand; draws (one per row) order what joins at the end."""
+    n, d = codes.shape
+    groups, made, left = np.full(n, -1), 0, np.arange(n)
+    data, values = np.ascontiguousarray(codes, dtype=np.int32), codes.max(axis=0, initial=0).astype(np.int64) + 1
+    tells = [len(np.unique(data[:, j])) for j in range(d)]  # of masks as good as each other, one that hides more values comes first
+    best: list[tuple[int, ...]] = [()]
+    for level in range(d + 1):
+        waiting: list[tuple[int, int, int, tuple[int, ...]]] = []
+        for mask in _masks(d, level, best):
+            ids, classes = _classes(data, values, mask)
+            served = int(demand.allowed(ids, left)[ids].sum())
+            waiting.append((-served, classes, -sum(tells[j] for j in mask), mask))
+        best = [mask for *_, mask in sorted(waiting)]
+        heapq.heapify(waiting)
+        while waiting and waiting[0][0] < 0:
+            *_, hides, mask = heapq.heappop(waiting)
+            ids, classes = _classes(data, values, mask)
+            good = demand.allowed(ids, left)
+            taken = good[ids]
+            served = int(taken.sum())
+            if waiting and served < -waiting[0][0]:  # another may serve more by now
+                heapq.heappush(waiting, (-served, classes, hides, mask))
+                continue
+            groups[left[taken]] = (np.cumsum(good) - 1 + made)[ids[taken]]
+            made += int(good.sum())
+            left, data = left[~taken], data[~taken]
+        if len(left) < demand.k:
+            break
+    return joined(codes, groups, demand, draws)
+
+
+def _masks(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[int, ...]]:
+    """All masks of so many columns, or those that suppress one column more than the best of the level before."""
+    if comb(d, level) <= MOST_MASKS:
+        return combinations(range(d), level)
+    few = best[: max(1, MOST_MASKS // d)]
+    return sorted({tuple(sorted((*mask, j))) for mask in few for j in range(d) if j not in mask})
+
+
+def _classes(data: NDArray[np.int32], values: IntArray, mask: tuple[int, ...]) -> tuple[IntArray, int]:
+    """The class of every row, numbered as they come, and how many there are."""
+    ids = np.empty(len(data), np.int64)
+    shown = np.array([j for j in range(data.shape[1]) if j not in mask], np.int64)
+    space = prod(values[shown].tolist())
+    if space <= max(DIRECT, 2 * len(data)):
+        return ids, _number_directly(data, values, shown, np.full(space, -1, np.int32), ids)
+    return ids, _number_by_hash(data, shown, ids)
+
+
+@njit(cache=True)
+def _number_directly(data, values, shown, number_of, ids):  # type: ignore[no-untyped-def]
+    """A cell for each combination there could be."""
+    number = 0
+    for i in range(len(data)):
+        key = 0
+        for j in shown:
+            key = key * values[j] + data[i, j]
+        if number_of[key] < 0:
+            number_of[key] = number
+            number += 1
+        ids[i] = number_of[key]
+    return number
+
+
+@njit(cache=True)
+def _number_by_hash(data, shown, ids):  # type: ignore[no-untyped-def]
+    """Open addressing; a slot holds the first row of a class."""
+    size = 16
+    while size < 2 * len(data):
+        size *= 2
+    slots, last, number = np.full(size, -1, np.int32), np.uint64(size - 1), 0
+    for i in range(len(data)):
+        key = np.uint64(0)
+        for j in shown:
+            key = (key ^ np.uint64(data[i, j])) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        slot = (key ^ (key >> np.uint64(32))) & last
+        while slots[slot] >= 0:
+            like, same = slots[slot], True
+            for j in shown:
+                same = same and data[like, j] == data[i, j]
+            if same:
+                break
+            slot = (slot + np.uint64(1)) & last
+        if slots[slot] < 0:
+            slots[slot], ids[i] = i, number
+            number += 1
+        else:
+            ids[i] = ids[slots[slot]]
+    return number
+
+
+def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatArray) -> IntArray:
+    """Every row of group -1, in the order of the draws, joins the group for which that suppresses the fewest cells.
+
+    A group takes a row only if it then still keeps the demand. Rows that no group can take form one with those groups that have least to
+    lose, as many as it needs.
+    """
+    left = np.flatnonzero(groups < 0)
+    number = int(groups.max(initial=-1)) + 1
+    if not len(left) or not number:
+        return np.zeros(len(groups), np.int64) if not number else groups
+    left = left[np.argsort(draws[left], kind="stable")]
+    inside = np.flatnonzero(groups >= 0)
+    lowest, highest = group_ranges(codes[inside], groups[inside])
+    agrees, sizes = lowest == highest, np.bincount(groups[inside])
+    sensitive = np.zeros(len(codes), np.int32) if demand.sensitive is None else demand.sensitive
+    kinds = int(sensitive.max()) + 1
+    few = np.argsort(draws[:number], kind="stable")[: max(1, MOST_PAIRS // max(len(left), kinds))]
+    of_few = np.full(number, -1)
+    of_few[few] = np.arange(len(few))
+    mine = inside[of_few[groups[inside]] >= 0]
+    count = np.zeros((len(few), kinds), np.int64)
+    np.add.at(count, (of_few[groups[mine]], sensitive[mine]), 1)
+    whole = np.bincount(sensitive) / len(sensitive)
+    limits = (demand.l, np.log(demand.entropy) - SLACK, demand.t + SLACK, demand.t_ordered)
+    to = _join(codes[left].astype(np.int64), sensitive[left], lowest[few], agrees[few], sizes[few], count, whole, *limits)
+    result = groups.copy()
+    result[left[to >= 0]] = few[to[to >= 0]]
+    stubborn = left[to < 0]
+    if len(stubborn):
+        least = np.argsort(np.bincount(result[result >= 0]) * agrees.sum(axis=1), kind="stable")
+        many = 1
+        while True:
+            together = np.append(stubborn, np.flatnonzero(np.isin(result, least[:many])))
+            if many >= number or demand.allowed(np.zeros(len(together), np.int64), together)[0]:
+                break
+            many *= 2
+        result[together] = number
+    return np.asarray(np.unique(result, return_inverse=True)[1].reshape(-1))
+
+
+@njit(cache=True)
+def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+    """The group each row joins, one row after the other; -1: none can take it. Groups are updated as they grow."""
+    n, d = codes.shape
+    number = len(sizes)
+    to, cost = np.full(n, -1), np.empty(number, np.int64)
+    present, rows = np.empty(len(whole), np.int64), np.empty(len(whole), np.int64)
+    for i in range(n):
+        for g in range(number):
+            suppressed, new = 1, 0
+            for j in range(d):
+                suppressed += not agrees[g, j]
+                new += agrees[g, j] and pattern[g, j] != codes[i, j]
+            cost[g] = new * (sizes[g] + 1) + suppressed
+        for _ in range(number):
+            g = int(np.argmin(cost))
+            if cost[g] == np.iinfo(np.int64).max:
+                break
+            count[g, sensitive[i]] += 1
+            different = 0
+            for s in range(len(whole)):
+                if count[g, s]:
+                    present[different], rows[different] = s, count[g, s]
+                    different += 1
+            if _keeps(present[:different], rows[:different], sizes[g] + 1, whole, l, entropy, t, t_ordered):
+                to[i] = g
+                sizes[g] += 1
+                for j in range(d):
+                    agrees[g, j] = agrees[g, j] and pattern[g, j] == codes[i, j]
+                break
+            count[g, sensitive[i]] -= 1
+            cost[g] = np.iinfo(np.int64).max
+    return to
+
+
+@njit(cache=True)
+def _diverse(inside, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+    """For each group, whether its sensitive values are as different, as even and as near to the whole as asked."""
+    result = np.empty(len(inside.start) - 1, np.bool_)
+    for g in range(len(result)):
+        a, b = inside.start[g], inside.start[g + 1]
+        result[g] = _keeps(inside.code[a:b], inside.rows[a:b], inside.rows[a:b].sum(), whole, l, entropy, t, t_ordered)
+    return result
+
+
+@njit(cache=True)
+def _keeps(code, rows, size, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+    """The same for one group, given its sensitive codes, ascending, and the rows of each."""
+    if len(code) < l:
+        return False
+    had, excess = 0.0, 0.0
+    for s in range(len(code)):
+        share = rows[s] / size
+        had -= share * np.log(share)
+        excess += max(0.0, share - whole[code[s]])  # total variation: only codes that are there can exceed their share
+    if had < entropy or (not t_ordered and excess > t):
+        return False
+    if t_ordered and t < 1:
+        gap, moved, at = 0.0, 0.0, 0
+        for s in range(len(whole)):
+            gap -= whole[s]
+            if at < len(code) and code[at] == s:
+                gap += rows[at] / size
+                at += 1
+            moved += abs(gap)
+        return moved <= t * max(len(whole) - 1, 1)
+    return True

@@ -1,0 +1,335 @@
+"""Anti-unification: what records have in common is their pattern; no hierarchy of values is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from shoal import cell
+from shoal.contracts import Progress, Scope, quiet
+from shoal.errors import DataError, ParameterError, counted, did_you_mean
+from shoal.kernels.anti_unification import Condition, Passes, Patterns, find_patterns, pattern_groups
+from shoal.kernels.cells import group_ranges
+from shoal.kernels.groups import class_ids
+from shoal.kernels.masks import Demand, mask_groups
+from shoal.kernels.mondrian import mondrian_groups
+from shoal.methods.generalization import BoolArray, Generalization, IntArray, coded, diversity
+from shoal.methods.space import ColumnMethod, constant_columns
+from shoal.release import Promise, Release
+from shoal.roles import Roles, Scale
+from shoal.table import Table
+
+SUPPORT = "support"
+MOST_BINS = 20
+SECOND = 1e6  # times are counted in microseconds, and written to the second
+BINS = "Widths of bins for numeric columns, such as age=5; others: the round width (1, 2, 5, 10, ...) that makes at most 20"
+Bins = tuple[str, ...] | None
+
+
+class Attributes(NamedTuple):
+    """Columns as codes, equal where records agree; and for each column the cell that each code is written as."""
+
+    codes: NDArray[np.int32]
+    cells: list[list[str | None]]
+
+
+class AntiUnification(ColumnMethod):
+    """Lists patterns that k or more records with the same confidential values have in common (Armengol & Torra 2016). Not a k-anonymous table.
+
+    Records are first put together by their confidential values, so every pattern tells the confidential values of all who satisfy it. A set of
+    records that agrees on too little is parted by the attribute with the fewest (<) or most (>) values, by all of them that tie; parts below k
+    are given up, and records without a pattern are tried again under the next condition. What is left is discarded. A released row is a pattern,
+    not a record: as a table the list is not k-anonymous. Use anti-unification-safe for a release that is.
+    """
+
+    name: ClassVar[str] = "anti-unification"
+    title: ClassVar[str] = "Anti-unification, a list of patterns"
+    scope: ClassVar[Scope] = "counts"
+    guarantees: ClassVar[tuple[str, ...]] = ()
+    adds: ClassVar[tuple[str, ...]] = (
+        SUPPORT,
+    )  # a released row is a pattern: it has no other columns than those it was made from, and this
+    takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
+    k: int = Field(5, ge=2, description="Fewest records a pattern stands for")
+    limit: int = Field(2, ge=0, description="Most indifferent attributes of a pattern; it always keeps one")
+    conditions: tuple[Condition, ...] = Field(
+        ("<", ">"), min_length=1, description="Conditions in turn: < parts by the attribute with the fewest values, > with the most"
+    )
+    passes: Passes = Field("once", description="once per condition, or until-nothing: each condition again while it finds patterns")
+    numeric: Literal["bins", "values"] = Field("bins", description="Numbers and dates as bins, or as values like any other")
+    bins: Bins = Field(None, description=BINS)
+
+    @field_validator("bins")
+    @classmethod
+    def _readable(cls, given: Bins) -> Bins:
+        return _checked(given)
+
+    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+        """Partition by confidential values, find patterns, list them."""
+        columns = self.chosen(table, roles, self.takes)
+        self._fits(table, roles, columns)
+        data = attributes(table, roles, columns, self.numeric, self.bins, self.name)
+        classes, _ = class_ids([table.codes(column) for column in roles.confidential])
+        keep = max(1, len(columns) - self.limit)
+        found = find_patterns(data.codes, classes, self.k, keep, self.conditions, self.passes, rng.random(len(table)))
+        progress(self.name, 1, 1)
+        rejected = np.bincount(classes)[classes] < self.k
+        if not len(found.row):
+            self._nothing(table, columns, data, rejected, keep)
+        released = tuple(c for c in table.columns if c in columns or c in roles.confidential)
+        changed = {
+            column: pa.array(
+                [data.cells[j][data.codes[r, j]] if found.shown[p, j] else cell.SUPPRESSED for p, r in enumerate(found.row)], pa.string()
+            )
+            for j, column in enumerate(columns)
+        }
+        listed = table.take(found.row).without([c for c in table.columns if c not in released]).with_columns(changed)
+        listed = replace(
+            listed, arrow=listed.arrow.append_column(SUPPORT, pa.array(found.support)), cells=table.cells | set(columns), _codes={}
+        )
+        said = self._said(table, roles, columns, released, found, rejected)
+        made = Release.of(listed, replace(roles, identifier=(), household=()), self.step(columns, ()), rng, said)
+        return replace(made, source_row=found.row[made.source_row], roles=roles)
+
+    def _fits(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> None:
+        if not roles.confidential:
+            raise ParameterError(
+                f"{self.name} partitions by the confidential columns, and there is none. Name one with --confidential, "
+                "or use anti-unification-safe, which needs none."
+            )
+        both = [column for column in columns if column in roles.confidential]
+        if both:
+            raise ParameterError(f"{self.name}: column '{both[0]}' is confidential, so patterns keep it. Take it out of columns.")
+        if SUPPORT in (*columns, *roles.confidential):
+            raise DataError(f"The table has a column '{SUPPORT}', and {self.name} adds one of that name. Rename yours.")
+        self.enough_rows(table, self.k)
+
+    def _nothing(self, table: Table, columns: tuple[str, ...], data: Attributes, rejected: BoolArray, keep: int) -> None:
+        """Never an empty list."""
+        if rejected.all():
+            raise ParameterError(
+                f"{self.name}: all {len(table):,} records (100 %) are rejected, since no combination of confidential values has k = {self.k}; "
+                f"'{columns[0]}' and the others are never looked at. Use a smaller k, or confidential columns with fewer values."
+            )
+        many = int(np.argmax([len(texts) for texts in data.cells]))
+        raise ParameterError(
+            f"{self.name}: no {self.k} records with the same confidential values agree on {keep} of {counted(len(columns), 'attribute')}, so all "
+            f"{len(table):,} (100 %) would be discarded. Raise limit, lower k, or give '{columns[many]}' fewer than its "
+            f"{len(data.cells[many]):,} values."
+        )
+
+    def _said(
+        self, table: Table, roles: Roles, columns: tuple[str, ...], released: tuple[str, ...], found: Patterns, rejected: BoolArray
+    ) -> tuple[str, ...]:
+        said = [
+            f"The release is a list of {counted(len(found.row), 'pattern')}, not a table of records. As a table it is not k-anonymous, and each "
+            "pattern tells the confidential values of every record that satisfies it."
+        ]
+        lost, several = int((found.satisfied == 0).sum()), int((found.satisfied > 1).sum())
+        of_them = f", {int(rejected.sum()):,} of them because fewer than k share their confidential values" if rejected.any() else ""
+        said.append(f"{counted(lost, 'record')} of {len(table):,} ({lost / len(table):.1%}) satisfy no pattern and are discarded{of_them}.")
+        if several:
+            share = f"{counted(several, 'record')} ({several / len(table):.1%})"
+            said.append(f"{share} satisfy several patterns, so supports add up to more than the records.")
+        if self.limit >= len(columns):
+            said.append(f"limit = {self.limit} would leave nothing of {counted(len(columns), 'attribute')}; patterns keep at least one.")
+        left_out = [c for c in table.columns if c not in released and c not in roles.identifier]
+        if left_out:
+            said.append(f"Patterns have no values for {', '.join(left_out)}: left out.")
+        return (*said, *constant_columns(table, columns))
+
+
+class AntiUnificationSafe(Generalization):
+    """Every record shows what its group of at least k has in common; what the group differs in is suppressed (after Armengol & Torra 2016).
+
+    One pattern and one row per record. Confidential values are not used to form groups, so they are not disclosed by them as anti-unification
+    does; ask for l, entropy or t where they must differ. No record is lost when there are k. No hierarchy of values is needed, and missing is a
+    value. By default groups are chosen that suppress as little as can be; the published orders of splitting are a choice.
+    """
+
+    name: ClassVar[str] = "anti-unification-safe"
+    title: ClassVar[str] = "Anti-unification, one pattern per record"
+    t: float = Field(1.0, gt=0, le=1, description="Largest distance of a group's confidential values from the whole table's; 1: not asked")
+    order: Literal["least-suppressed", "fewest-first", "most-first"] = Field(
+        "least-suppressed",
+        description="Groups that suppress least; or by splitting as published, (<,>) or (>,<), with up to 2, 3, ... indifferent attributes",
+    )
+    numeric: Literal["intervals", "bins", "values"] = Field(
+        "intervals",
+        description="Numbers and dates: grouped by bins and shown as the group's interval, shown as bins, or as values like any other",
+    )
+    bins: Bins = Field(None, description=BINS)
+    publish: Literal["suppressed", "sets", "counts"] = Field(
+        "suppressed",
+        description="What a group shows where it differs: suppressed, nothing; sets of values; counts, sets with how often each occurs",
+    )
+
+    @field_validator("bins")
+    @classmethod
+    def _readable(cls, given: Bins) -> Bins:
+        return _checked(given)
+
+    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+        """Code, group, show what groups agree on."""
+        columns = self.chosen(table, roles, self.takes)
+        self.enough_rows(table, self.k)
+        data = attributes(table, roles, columns, "values" if self.numeric == "values" else "bins", self.bins, self.name)
+        demand = self._demand(table, roles)
+        draws = rng.random(len(table))
+        if self.order == "least-suppressed":
+            groups = mask_groups(data.codes, demand, draws)
+        elif self.order == "fewest-first":
+            groups = pattern_groups(data.codes, demand, ("<", ">"), "once", draws)
+        else:
+            groups = pattern_groups(data.codes, demand, (">", "<"), "until-nothing", draws)
+        if self.numeric == "intervals":
+            groups = self._cut(table, roles, [c for c in columns if _numeric(table, roles, c)], groups, demand)
+        progress(self.name, 1, 1)
+        shown = self._shown(table, roles, columns, groups)
+        made = self.release(table, roles, columns, groups, "intervals" if self.publish == "suppressed" else self.publish, rng, shown)
+        return self._with_bins(table, roles, columns, data, groups, made) if self.numeric == "bins" else made
+
+    def _demand(self, table: Table, roles: Roles) -> Demand:
+        if self.t < 1 and not roles.confidential:
+            raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
+        if self.t < 1 and len(roles.confidential) > 1:
+            raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
+        found = self.sensitive(table, roles)
+        if found is None and self.t == 1:
+            return Demand(self.k)
+        codes = table.codes(roles.confidential[0]).astype(np.int32)
+        return Demand(self.k, codes, self.l, self.entropy, self.t, _numeric(table, roles, roles.confidential[0]))
+
+    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
+        """Also closeness, where it was asked for."""
+        promised = super().promises(table, roles, columns)
+        if self.t == 1:
+            return promised
+        what = "ordered-t-closeness" if roles.scale(table, roles.confidential[0]) == "numeric" else "t-closeness"
+        return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
+
+    def _cut(self, table: Table, roles: Roles, numbers: Sequence[str], groups: IntArray, demand: Demand) -> IntArray:
+        """Groups parted further along their numbers, as Mondrian does, while both parts keep the demand: shorter intervals, nothing else changes."""
+        if not numbers or self.t < 1:  # closeness is to the whole table, and a cut inside a group looks at the group
+            return groups
+        data, result, made = coded(table, roles, numbers), groups.copy(), int(groups.max()) + 1
+        order = np.argsort(groups, kind="stable")
+        starts = np.append(0, np.cumsum(np.bincount(groups)))
+        for g in np.flatnonzero(np.diff(starts) >= 2 * self.k):
+            rows = order[starts[g] : starts[g + 1]]
+            codes = np.ascontiguousarray(data.codes[rows])
+            if (codes == codes[0]).all():
+                continue
+            wanted = diversity(None if demand.sensitive is None else demand.sensitive[rows], self.l, self.entropy)
+            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, **wanted)
+            result[rows] = np.where(parts > 0, made + parts - 1, g)
+            made += int(parts.max())
+        return result
+
+    def _shown(self, table: Table, roles: Roles, columns: tuple[str, ...], groups: IntArray) -> BoolArray:
+        """A group shows what it agrees on, and an interval of numbers unless it holds missing ones too or spans the whole column."""
+        shown = np.full((int(groups.max()) + 1, len(columns)), self.publish != "suppressed")
+        for j, column in enumerate(columns):
+            codes, missing = table.codes(column), bool(table.missing(column).any())
+            low, high = (ends[:, 0] for ends in group_ranges(codes.reshape(-1, 1), groups))
+            shown[:, j] |= low == high
+            if self.numeric == "intervals" and _numeric(table, roles, column):
+                last = int(codes.max()) - missing
+                shown[:, j] |= (high <= last) & ((low > 0) | (high < last))
+        return shown
+
+    def _with_bins(
+        self, table: Table, roles: Roles, columns: tuple[str, ...], data: Attributes, groups: IntArray, made: Release
+    ) -> Release:
+        """Numeric columns as the bin a whole group lies in, or suppressed."""
+        low, high = group_ranges(data.codes, groups)
+        rows, changed = pa.array(groups[made.source_row]), {}
+        for j, column in enumerate(columns):
+            if _numeric(table, roles, column):
+                texts = [data.cells[j][a] if a == b else cell.SUPPRESSED for a, b in zip(low[:, j].tolist(), high[:, j].tolist())]
+                changed[column] = pa.array(texts, pa.string()).take(rows)
+        return replace(made, table=made.table.with_columns(changed))
+
+
+def _numeric(table: Table, roles: Roles, column: str) -> bool:
+    return roles.scale(table, column) == "numeric" and table.kind(column) in ("number", "date")
+
+
+def attributes(
+    table: Table, roles: Roles, columns: Sequence[str], numeric: Literal["bins", "values"], bins: Bins, method: str
+) -> Attributes:
+    """Every column as codes and cells, numeric ones binned if asked. Missing is a value, the last code."""
+    widths = {name: float(width) for name, _, width in (one.rpartition("=") for one in bins or ())}
+    for name in widths:
+        if name not in columns or not _numeric(table, roles, name):
+            why = "is not numeric" if name in columns else "is not among its columns"
+            raise ParameterError(f"{method}: bins names '{name}', which {why}.{did_you_mean(name, columns)}")
+    codes, cells = [], []
+    for column in columns:
+        if numeric == "bins" and _numeric(table, roles, column):
+            code, texts = _binned(table, column, widths.get(column))
+        else:
+            code, names = table.codes(column), table.levels(column).cast(pa.string()).to_pylist()
+            texts = [cell.write_value(name and name.removesuffix(".000000")) for name in names]
+        codes.append(code)
+        cells.append(texts)
+    return Attributes(np.ascontiguousarray(np.column_stack(codes), dtype=np.int32), cells)
+
+
+def _binned(table: Table, column: str, width: float | None) -> tuple[IntArray, list[str | None]]:
+    """Bins [i w, (i + 1) w), written as the whole numbers or days in them, or by both ends where there is something between."""
+    values = table.number(column)
+    known = values[~np.isnan(values)]
+    is_time = table.kind(column) == "date" and len(_text(table, column)) > 10
+    whole = bool((known == np.rint(known)).all()) and not is_time
+    if width is None:
+        width = _round_width(float(known.max() - known.min()) / MOST_BINS if len(known) else 0.0)
+    width = max(width, SECOND if is_time else 1.0 if whole else 0.0)
+    if whole and width != int(width):
+        width = float(np.ceil(width))
+    place = np.floor(values / width)
+    bins, code = np.unique(np.where(np.isnan(place), np.inf, place), return_inverse=True)
+    pattern = _text(table, column)
+    texts: list[str | None] = []
+    for i in bins:
+        low, high = i * width, (i + 1) * width - whole
+        ends = [cell.like(float(f"{end:.12g}"), pattern) for end in (low, high)] if np.isfinite(i) else []
+        texts.append(None if not ends else ends[0] if ends[0] == ends[1] else f"[{ends[0]}..{ends[1]}]")
+    return code.reshape(-1), texts
+
+
+def _text(table: Table, column: str) -> str:
+    """How a value of a column is written."""
+    known = table.levels(column).drop_null().slice(0, 1).cast(pa.string()).to_pylist()
+    return str(known[0]).removesuffix(".000000") if known else ""
+
+
+def _round_width(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, ... (and 0.5, 0.2, ...) that is not below."""
+    if least <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-12)))
+
+
+def _checked(given: Bins) -> Bins:
+    """Each entry names a column and a width."""
+    for one in given or ():
+        name, _, width = one.rpartition("=")
+        try:
+            usable = bool(name) and 0 < float(width) < np.inf
+        except ValueError:
+            usable = False
+        if not usable:
+            raise ValueError("bins must be columns with widths above 0, such as age=5,income=1000.")
+    names = [one.rpartition("=")[0] for one in given or ()]
+    if len(set(names)) < len(names):
+        raise ValueError("bins names a column twice.")
+    return given
