@@ -6,16 +6,15 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.kisilevich_2010 import fractions
 from experiments.kisilevich_2010.discretise import discretised
 from experiments.kisilevich_2010.sets import CLASS, Data
 from shoal.contracts import Method
-from shoal.learning import LEARNERS, _halves, _matrices
+from shoal.learning import LEARNERS, decision_tree, halves, matrices
 from shoal.measures import NCP
 from shoal.methods.generalization import Generalization
 from shoal.randomness import rng_for
@@ -26,7 +25,7 @@ SECRET = 2010
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 TREE, BAYES, LOGISTIC, BOOSTING = "decision-tree", "naive-bayes", "logistic-regression", "gradient-boosting"
-FRACTIONS = "decision tree, missing in fractions"  # for categories alone
+STOP = "decision tree, rows with missing values stop"
 PROTOCOLS = {
     "in-fold": "numbers as they are; nothing of the tested half is seen",
     "in-fold, discretised": "numbers cut by entropy and MDL, learned from the training half alone",
@@ -85,10 +84,8 @@ def _fold(data: Data, method: Method | None, repeat: int, fold: int, learner: st
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             classes = int(max(labels.max(), truth.max())) + 1
-            if learner == FRACTIONS:
-                predicted = fractions.fitted(train[:, some], test[:, some], labels, classes)
-            else:
-                predicted = LEARNERS[learner](train[:, some], test[:, some], nominal[some], labels, classes, SECRET)
+            fit = partial(decision_tree, missing="stop") if learner == STOP else LEARNERS[learner]
+            predicted = fit(train[:, some], test[:, some], nominal[some], labels, classes, SECRET)
         one.accuracy[learner] = float((predicted == truth).mean())
     return one
 
@@ -101,8 +98,8 @@ def forget(data: Data) -> None:
 
 
 @cache
-def _half(halves: str, data: Data, repeat: int) -> IntArray:
-    return _halves(data.table.codes(CLASS), rng_for(SECRET, "halves", halves, repeat))
+def _half(name: str, data: Data, repeat: int) -> IntArray:
+    return halves(data.table.codes(CLASS), rng_for(SECRET, "halves", name, repeat))
 
 
 @cache
@@ -120,10 +117,10 @@ def _protected(data: Data, method: Method | None, repeat: int, fold: int, protoc
     labels = seen.table.codes(CLASS)
     plain, tested = seen.table.take(train), seen.table.take(test)
     if method is None:
-        return Fold(0.0, {}, (*_matrices(plain, tested, seen.features, seen.table, seen.roles), labels[train], labels[test]))
+        return Fold(0.0, {}, (*matrices(plain, tested, seen.features, seen.table, seen.roles), labels[train], labels[test]))
     assert isinstance(method, Generalization)
     release = apply_steps(plain, seen.roles, [method], int(rng_for(SECRET, "fold", repeat, fold).integers(0, 2**62)))
     points = sample(release.table, rng_for(SECRET, "sample", repeat, fold))
     ncp = NCP().measure(plain, release, seen.roles).value
-    matrices = _matrices(points, tested, seen.features, seen.table, seen.roles)
-    return Fold(float(ncp or 0.0), {}, (*matrices, labels[train][release.source_row], labels[test]))
+    both = matrices(points, tested, seen.features, seen.table, seen.roles)
+    return Fold(float(ncp or 0.0), {}, (*both, labels[train][release.source_row], labels[test]))

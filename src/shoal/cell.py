@@ -182,7 +182,7 @@ def _read_set(inside: str) -> Cell:
     for part in _split(inside):
         found = _ELEMENT.fullmatch(part)
         text, count = (found[1], found[2]) if found else (part, None)
-        values.append(re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) or None)
+        values.append((re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text) or None)
         counts.append(int(count) if count else 1)
         within.append(read_interval(text))
     return Cell(tuple(values), tuple(counts), within=tuple(within))

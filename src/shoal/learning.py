@@ -308,7 +308,7 @@ def _boosted(model: Any, train: FloatArray, test: FloatArray, nominal: BoolArray
     train, test, nominal = train[:, says], test[:, says], nominal[says]
     few = [bool(n) and np.nanmax(np.concatenate([train[:, j], test[:, j], [0.0]])) < 255 for j, n in enumerate(nominal)]
     made = model(categorical_features=few, random_state=seed % 2**32, early_stopping=False, max_iter=50)
-    return np.asarray(made.fit(train, wanted).predict(test))
+    return _fitted(made, train, test, wanted)
 
 
 LEARNERS: dict[str, Fit] = {

@@ -39,9 +39,17 @@ def sample(table: Table, rng: Generator) -> Table:
 
 def _classes(columns: Sequence[IntArray], rows: int) -> IntArray:
     """The class of each row: rows that agree on every column."""
-    classes = np.zeros(rows, np.int64)
+    classes, many = np.zeros(rows, np.int64), 1
     for codes in columns:
-        classes = np.unique(classes * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].reshape(-1)
+        width = int(codes.max(initial=0)) + 1
+        pairs = classes * width + codes
+        if many * width <= 8 * rows:  # a mark for each pair that can be is cheaper than sorting those that are
+            there = np.zeros(many * width, np.bool_)
+            there[pairs] = True
+            classes = (np.cumsum(there) - 1)[pairs]
+        else:
+            classes = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        many = int(classes.max(initial=-1)) + 1
     return classes
 
 

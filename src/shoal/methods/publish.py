@@ -32,6 +32,7 @@ def published(
         codes, names, positions = in_order(table, roles, column)
         values = group_values(codes[:, None], groups)[0]
         hidden = np.zeros(len(values.start) - 1, np.bool_) if shown is None else ~shown[:, j]
+        hidden &= names != [None]  # a column without a value has nothing to hide
         numbers = positions if table.kind(column) in ("number", "date") and roles.scale(table, column) == "numeric" else None
         hierarchy = roles.hierarchies.get(column)
         if hierarchy is not None:
