@@ -207,8 +207,10 @@ def is_generalized(original: Table, released: Table, column: str) -> bool:
         return False
     if original.kind(column) != "text":
         return True
-    known = set(original.levels(column).to_pylist())
-    return any(text not in known and not read(text).single for text in released.levels(column).to_pylist())
+    texts = released.levels(column).to_pylist()
+    known = set() if column in released.cells else set(original.levels(column).to_pylist())
+    # also a value written behind a backslash must be read before it is compared
+    return any(text is not None and text not in known and read(text).values != (text,) for text in texts)
 
 
 def expected_numbers(released: Table, column: str) -> FloatArray:

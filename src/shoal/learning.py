@@ -245,8 +245,9 @@ def _naive_bayes(train: FloatArray, test: FloatArray, nominal: BoolArray, wanted
                 levels = int(np.nanmax(np.concatenate([train[:, j], test[:, j], [0.0]]))) + 1
                 share = (np.bincount(x.astype(int), minlength=levels) + 1) / (len(x) + levels)
                 log[known, c] += np.log(share[y[known].astype(int)])
-            elif len(x) > 1:
-                spread = max(float(x.std(ddof=1)), 1e-6 * (float(np.nanstd(train[:, j])) or 1.0))
+            elif not np.isnan(train[:, j]).all():
+                x = x if len(x) > 1 else train[~np.isnan(train[:, j]), j]  # too few to tell: as all classes together
+                spread = max(float(x.std(ddof=1)) if len(x) > 1 else 0.0, 1e-6 * (float(np.nanstd(train[:, j])) or 1.0))
                 log[known, c] += -0.5 * ((y[known] - x.mean()) / spread) ** 2 - np.log(spread)
     return np.asarray(log.argmax(axis=1))
 

@@ -123,9 +123,10 @@ class Roles:
         """Hold the roles against a table, once. Columns without a role become `other`."""
         for column in (*self.named, *self.nominal, *self.ordinal, *self.hierarchies, *((self.target,) if self.target else ())):
             if column not in table.columns:
-                role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "scale")
+                role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "")
+                given = f"the role {ROLE_NAMES.get(role, role)}" if role else "a hierarchy" if column in self.hierarchies else "a scale"
                 raise RoleError(
-                    f"Column '{column}' is given the role {ROLE_NAMES.get(role, role)}, but the table has no such column."
+                    f"Column '{column}' is given {given}, but the table has no such column."
                     f"{did_you_mean(column, table.columns)}"
                 )
         for column, levels in self.ordinal.items():

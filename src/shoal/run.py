@@ -20,6 +20,7 @@ from shoal.cell import is_generalized
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.files import read_table, write_table
+from shoal.patterns import generalized_patterns
 from shoal.randomness import new_secret, rng_for
 from shoal.recipe import Recipe, apply_steps, everything
 from shoal.registry import make
@@ -141,7 +142,14 @@ def load_run(folder: Path) -> Run:
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     roles = recipe.roles.check(original)
+    released = with_cells_said(released, folder / "certificate.json")
     return Run(folder, recipe, original, Release.given(released, source_row, roles), roles, secret)
+
+
+def with_cells_said(released: Table, path: Path) -> Table:
+    """A CSV does not say which of its columns hold cells: its certificate does."""
+    said = read_certificate(path)["release"].get("cells", [])
+    return replace(released, cells=frozenset(c for c in released.columns if c in said and released.kind(c) == "text"))
 
 
 def refresh(run: Run, progress: Progress = quiet) -> dict[str, Any]:
@@ -173,8 +181,10 @@ def write_reports(
 ) -> None:
     """The public report beside the release, the internal one in the private folder."""
     pictures = before_after(original, release, roles)
-    write_text(folder / "report.html", public_report(said, pictures))
-    write_text(folder / "private" / "report.html", internal_report(said, pictures, riskiest(attacks)), mode=0o600)
+    patterns = generalized_patterns(release, original)
+    write_text(folder / "report.html", public_report(said, pictures, patterns))
+    leaks = [result.internal for result in attacks if result.internal]
+    write_text(folder / "private" / "report.html", internal_report(said, pictures, riskiest(attacks), patterns, leaks), mode=0o600)
 
 
 def riskiest(attacks: Sequence[AttackResult]) -> list[RecordRisk]:

@@ -958,7 +958,7 @@ def test_unique_texts_are_refused_unless_a_hierarchy_says_how_to_group_them(refu
     """A set of names would list who is in the table."""
     path = write_csv(desk / "t.csv", [[*row, f"c{i:02}" if i else "code"] for i, row in enumerate(patients())])
     words = ("protect", path, "--quasi", "age,code", "--identifier", "name", "--confidential", "diagnosis", *MONDRIAN)
-    says = "Column 'code' has 60 distinct values in 60 rows: sets of them would list who is in the table. Give it the role identifier"
+    says = "Column 'code' has 60 distinct values in 60 rows: released, alone or in sets, they would list who is in the table. Give it the role identifier"
     refused(*words, "-o", desk / "run", says=says)
     tree = tree_file(desk / "codes.csv", [f"c{i:02};{i % 2};*" for i in range(100)])
     folder = released(*words, "--hierarchy", f"code={tree}")

@@ -291,7 +291,10 @@ def test_a_column_of_unique_strings(refused, desk, method):
     """Sets of them would list who is in the table."""
     path = write_csv(desk / "codes.csv", changed(people(), code=lambda i: f"c{i * 17 % 61:03d}"))
     roles = ("--quasi", "age,code", "--confidential", "ill", "--target", "sick")
-    refused(*protect(path, desk / "run", method, roles=roles), says="60 distinct values in 60 rows: sets of them would list who")
+    refused(
+        *protect(path, desk / "run", method, roles=roles),
+        says="60 distinct values in 60 rows: released, alone or in sets, they would list who",
+    )
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -395,3 +398,27 @@ def test_a_foreign_tree_meets_values_it_has_not_seen(foreign):
     assert set(route(tree, gone, np.ones(3, bool)).tolist()) == {0}
     with pytest.raises(ValueError, match="must not be negative"):
         route(tree, codes - 2, np.ones(3, bool))
+
+
+def test_sample_leaves_columns_alone_that_hold_no_cells(shoal, desk):
+    rows = [f"{20 + i},{'mf'[i % 2]},{('*', '{neg|pos}', '[2..9]')[i % 3]}" for i in range(30)]
+    (desk / "marks.csv").write_text("\n".join(["age,sex,result", *rows]) + "\n")
+    ok(
+        shoal(
+            "protect",
+            desk / "marks.csv",
+            "-m",
+            "mondrian",
+            "-p",
+            "k=5",
+            "--quasi",
+            "age,sex",
+            "--confidential",
+            "result",
+            "-o",
+            desk / "marked",
+        )
+    )
+    ok(shoal("sample", desk / "marked" / "release.csv", "-o", desk / "points.csv"))
+    drawn = [line.split(",")[2] for line in (desk / "points.csv").read_text().splitlines()[1:]]
+    assert sorted(drawn) == sorted(row.split(",")[2] for row in rows)

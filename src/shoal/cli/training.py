@@ -10,7 +10,7 @@ from shoal.cli import show
 from shoal.cli.words import names
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
-from shoal.run import load_run, write_text
+from shoal.run import load_run, with_cells_said, write_text
 
 
 def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
@@ -46,7 +46,7 @@ def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
     """A point table, and a file beside it that says it is a draw."""
     from shoal.files import write_table
     from shoal.randomness import new_secret, rng_for
-    from shoal.report.check import sha256_of
+    from shoal.report.check import read_certificate, sha256_of
     from shoal.sample import sample as draw
 
     about = out.with_name(out.name + ".about.json")
@@ -54,6 +54,9 @@ def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
         if path.exists():
             raise OutputError(f"{path} exists. Choose another name, or remove it first.")
     table = read_table(release)
+    certificate = release.with_name("certificate.json")
+    if certificate.is_file() and read_certificate(certificate)["release"]["sha256"] == sha256_of(release):
+        table = with_cells_said(table, certificate)
     drawn = draw(table, rng_for(new_secret() if seed is None else seed, "sample"))
     if drawn.arrow.equals(table.arrow):
         raise DataError(f"{release} holds no set, interval or suppressed cell, so there is nothing to draw: it has points already.")

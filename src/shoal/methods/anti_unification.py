@@ -107,7 +107,7 @@ class AntiUnification(ColumnMethod):
         both = [column for column in columns if column in roles.confidential]
         if both:
             raise ParameterError(f"{self.name}: column '{both[0]}' is confidential, so patterns keep it. Take it out of columns.")
-        if SUPPORT in (*columns, *roles.confidential):
+        if SUPPORT in table.columns and SUPPORT not in roles.identifier:
             raise DataError(f"The table has a column '{SUPPORT}', and {self.name} adds one of that name. Rename yours.")
         self.enough_rows(table, self.k)
 
@@ -269,8 +269,8 @@ def attributes(
     widths = {name: float(width) for name, _, width in (one.rpartition("=") for one in bins or ())}
     for name in widths:
         if name not in columns or not _numeric(table, roles, name):
-            why = "is not numeric" if name in columns else "is not among its columns"
-            raise ParameterError(f"{method}: bins names '{name}', which {why}.{did_you_mean(name, columns)}")
+            why = "is not numeric." if name in columns else f"is not among its columns.{did_you_mean(name, columns)}"
+            raise ParameterError(f"{method}: bins names '{name}', which {why}")
     codes, cells = [], []
     for column in columns:
         if numeric == "bins" and _numeric(table, roles, column):

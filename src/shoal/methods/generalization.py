@@ -54,8 +54,8 @@ class Generalization(ColumnMethod):
                 distinct, rows = int(table.codes(column).max(initial=0)) + 1, len(table)
                 if distinct > max(MANY, rows / 2) or (rows >= FEW and distinct > NEARLY * rows):
                     raise DataError(
-                        f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: sets of them would list who is in "
-                        "the table. Give it the role identifier, bring it into broader categories, or give it a hierarchy."
+                        f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: released, alone or in sets, "
+                        "they would list who is in the table. Give it the role identifier, bring it into broader categories, or give it a hierarchy."
                     )
         return columns
 
@@ -164,8 +164,13 @@ def target_codes(table: Table, roles: Roles, name: str) -> tuple[NDArray[np.int3
     classes = int(codes.max(initial=0)) + 1
     if classes < 2:
         raise DataError(f"{name}: the target '{roles.target}' has one class only, so there is nothing to learn. Use mondrian.")
-    if classes > 255:
-        raise DataError(f"{name}: the target '{roles.target}' has {counted(classes, 'class', 'classes')}. Group them into at most 255.")
+    number = table.kind(roles.target) == "number"
+    if classes > 255 or (number and classes > 20 and 2 * classes > len(table)):
+        other = " Or use infogain-mondrian with workload=regression." if number else ""
+        raise DataError(
+            f"{name}: the target '{roles.target}' has {counted(classes, 'class', 'classes')} in {counted(len(table), 'row')}, and every value is a class. "
+            f"Group them into fewer, at most 255.{other}"
+        )
     return codes.astype(np.int32), classes
 
 

@@ -56,7 +56,8 @@ class ColumnMethod(Params):
     def enough_rows(self, table: Table, k: int) -> None:
         """k rows are needed for one group of k."""
         if len(table) < k:
-            raise DataError(f"The table has {counted(len(table), 'row')}, fewer than k = {k}. Use k of at most {len(table)}.")
+            way_out = f"Use k of at most {len(table)}" if len(table) > 1 else "One row cannot be hidden among others"
+            raise DataError(f"The table has {counted(len(table), 'row')}, fewer than k = {k}. {way_out}.")
 
     def step(self, columns: tuple[str, ...], guarantees: tuple[str, ...], promises: tuple[Promise, ...] = ()) -> Step:
         """What the certificate will say was done."""

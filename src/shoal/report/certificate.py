@@ -43,9 +43,10 @@ def certificate(
             "rows": len(release),
             "columns": list(release.table.columns),
             "delimiter": release.table.format.delimiter,
+            "cells": [column for column in release.table.columns if column in release.table.cells],
         },
         "roles": {role: list(getattr(roles, role)) for role in ("quasi", "confidential", "weight", "household", "other")}
-        | {"identifiers_removed": len(roles.identifier), "target": roles.target},
+        | {"identifiers_removed": len(roles.identifier), "target": roles.target, "hierarchies": sorted(roles.hierarchies)},
         "steps": [
             {
                 "method": step.method,
