@@ -66,8 +66,9 @@ class Table:
 
     def to_native(self) -> Any:
         """The same kind of object the user handed in."""
+        plain = self.plain
         if self.native == "pandas":
-            frame = self.arrow.to_pandas()
+            frame = plain.to_pandas()
             for column, levels in self.orders.items():
                 if column in self.columns and self.kind(column) == "text" and column not in self.cells:
                     import pandas
@@ -77,8 +78,14 @@ class Table:
         if self.native == "polars":
             import polars
 
-            return polars.from_arrow(self.arrow)
-        return self.arrow
+            return polars.from_arrow(plain)
+        return plain
+
+    @property
+    def plain(self) -> pa.Table:
+        """The Arrow table with every value written out."""
+        kept = [name for name in self.columns if pa.types.is_dictionary(self._stored(name).type)]
+        return self.with_columns({name: self.column(name) for name in kept}).arrow if kept else self.arrow
 
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
@@ -92,14 +99,20 @@ class Table:
         return tuple(self.arrow.column_names)
 
     def column(self, name: str) -> pa.Array:
-        """One column as one Arrow array."""
+        """One column as one Arrow array of plain values."""
+        array = self._stored(name)
+        return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+    def _stored(self, name: str) -> pa.Array:
+        """One column as it is kept: cells, which are long and few, once each with a number per row."""
         if name not in self.columns:
             raise DataError(f"The table has no column '{name}'.{did_you_mean(name, self.columns)}")
-        return self.arrow.column(name).combine_chunks()
+        array = self.arrow.column(name)
+        return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
     def kind(self, name: str) -> Kind:
         """What the cells of a column are."""
-        type_ = self.column(name).type
+        type_ = self._stored(name).type
         if pa.types.is_null(type_):
             return "empty"
         if pa.types.is_boolean(type_):
@@ -112,7 +125,7 @@ class Table:
 
     def missing(self, name: str) -> NDArray[np.bool_]:
         """Where a column has no value."""
-        return np.asarray(pc.is_null(self.column(name)))
+        return np.asarray(pc.is_null(self._stored(name)))
 
     def number(self, name: str) -> FloatArray:
         """One column as numbers, NaN where missing; dates count the days (or microseconds) since 1970."""
@@ -143,16 +156,18 @@ class Table:
     def codes(self, name: str) -> IntArray:
         """One column as 0, 1, 2, ... in the order of its values; missing, if any, is the last code."""
         if name not in self._codes:
-            self._codes[name] = _sorted_codes(self.column(name))
+            self._codes[name] = _sorted_codes(self._stored(name))
         return self._codes[name]
 
     def levels(self, name: str) -> pa.Array:
         """The distinct values behind `codes`, a null last if any is missing."""
-        array = self.column(name)
+        array = self._stored(name)
         distinct = pc.unique(array)
+        if pa.types.is_dictionary(array.type):
+            distinct = distinct.dictionary_decode()
         present = distinct.drop_null()
         ordered = present.take(pc.sort_indices(present)) if len(present) else present
-        return pa.concat_arrays([ordered, pa.nulls(1, array.type)]) if len(present) < len(distinct) else ordered
+        return pa.concat_arrays([ordered, pa.nulls(1, distinct.type)]) if len(present) < len(distinct) else ordered
 
     def with_columns(self, changed: Mapping[str, Any]) -> Table:
         """A new table with some columns replaced; order and names stay."""
@@ -268,4 +283,8 @@ def _sorted_codes(array: pa.Array) -> IntArray:
     rank = np.empty(len(encoded.dictionary) + 1, np.int64)
     rank[np.asarray(pc.sort_indices(encoded.dictionary))] = np.arange(len(encoded.dictionary))
     rank[-1] = len(encoded.dictionary)  # missing
-    return np.asarray(rank[np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))])
+    codes = np.asarray(rank[np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))])
+    if not pa.types.is_dictionary(array.type):
+        return codes
+    used = np.bincount(codes) > 0  # rows were taken out of the table, and cells with them
+    return np.asarray((np.cumsum(used) - 1)[codes])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
@@ -25,7 +24,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 MANY, FEW, NEARLY = 100, 20, 0.9  # texts that name rows: more than MANY and than half the rows, or, from FEW rows on, NEARLY all different
-MOST_TEXT = 2**31 - 1  # bytes a column of text can hold
 
 
 class Coded(NamedTuple):
@@ -118,22 +116,18 @@ class Generalization(ColumnMethod):
         # rows are shuffled before they get their cells: moving group numbers is cheaper than moving text
         empty = pa.nulls(len(inside))
         made = Release.of(inside.with_columns(dict.fromkeys(columns, empty)), roles, step, rng, tuple(said))
-        _refuse_too_much(cells, np.bincount(dense))
-        groups_now = pa.array(dense[made.source_row])
-        filled = made.table.with_columns({column: texts.take(groups_now) for column, texts in cells.items()})
+        groups_now = pa.array(dense[made.source_row].astype(np.int32))
+        filled = made.table.with_columns({column: _spread(texts, groups_now) for column, texts in cells.items()})
         filled = replace(filled, cells=inside.cells | set(columns))
         return replace(made, table=filled, source_row=kept[made.source_row])
 
 
-def _refuse_too_much(cells: Mapping[str, pa.Array], rows: IntArray) -> None:
-    for column, texts in cells.items():
-        if pa.types.is_string(texts.type):
-            size = np.asarray(pc.binary_length(texts).fill_null(0), dtype=np.int64) @ rows
-            if size > MOST_TEXT:
-                raise DataError(
-                    f"The cells of '{column}' would be {size / 2**30:.1f} GB of text, and a column holds 2. "
-                    "Use publish=intervals or publish=sets, or protect the table in parts."
-                )
+def _spread(cells: pa.Array, groups: pa.Array) -> pa.Array:
+    """Each record's cell. Texts are kept once each, with a number per record: written out they would take hundreds of bytes a record."""
+    if not pa.types.is_string(cells.type):
+        return cells.take(groups)
+    each = cells.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(each.indices.take(groups), each.dictionary)
 
 
 def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:
