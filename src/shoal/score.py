@@ -81,6 +81,7 @@ class AttackResult:
     interval: tuple[float, float]
     note: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
     per_record: NDArray[np.float64] | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
 
     @property

@@ -3,7 +3,8 @@
 from shoal.attacks.interval import IntervalDisclosure
 from shoal.attacks.linkage_by_distance import DistanceLinkage
 from shoal.attacks.linkage_by_likelihood import ProbabilisticLinkage
+from shoal.attacks.linkage_learned import LearnedLinkage
 
-ATTACKS = (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)
+ATTACKS = (DistanceLinkage, ProbabilisticLinkage, LearnedLinkage, IntervalDisclosure)
 
-__all__ = ["ATTACKS", "DistanceLinkage", "IntervalDisclosure", "ProbabilisticLinkage"]
+__all__ = ["ATTACKS", "DistanceLinkage", "IntervalDisclosure", "LearnedLinkage", "ProbabilisticLinkage"]

@@ -44,7 +44,7 @@ class DistanceLinkage(Params):
         share = np.zeros(len(pair.rows))
         sets = [column for column in pair.columns if is_generalized(original, release.table, column)]
         if sets and there.any():
-            share[there] = _by_containment(original, release, pair, sets, known[there], released, there)
+            share[there] = by_containment(original, release, pair, sets, known[there], released, there)
         elif there.any():
             found = linked(
                 released,
@@ -72,7 +72,7 @@ class DistanceLinkage(Params):
         return known @ whiten, released @ whiten
 
 
-def _by_containment(
+def by_containment(
     original: Table, release: Release, pair: Files, sets: list[str], known: FloatArray, released: FloatArray, there: BoolArray
 ) -> FloatArray:
     """Share of a hit for each known record, classes being released records that are alike in every column the intruder knows."""

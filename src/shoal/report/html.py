@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.patterns import Pattern, Patterns
 from shoal.report.drawing import STYLE, decimal, number, percent, percent_range, safe
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
+from shoal.report.leaks import lattice, leak_bars
 from shoal.report.page_style import PAGE_STYLE
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 OPEN_COLUMNS = 6
+PATTERNS = 5  # at either end
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,21 @@ class ComparisonRow:
     score: float
 
 
-def public_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> str:
+def public_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter], patterns: Patterns | None = None) -> str:
     """The page that may be published beside the release."""
-    return _page(f"{_file(certificate)}: protection report", "", _release_sections(certificate, columns))
+    return _page(f"{_file(certificate)}: protection report", "", _release_sections(certificate, columns, _released_patterns(patterns)))
 
 
-def internal_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter], riskiest: Sequence[RecordRisk]) -> str:
-    """The same page with the riskiest records, for the data's keeper. It must not be published."""
-    head, *rest = _release_sections(certificate, columns)
-    return _page(f"Internal: {_file(certificate)}", "Internal: do not publish", [head, _riskiest(riskiest), *rest])
+def internal_report(
+    certificate: Mapping[str, Any],
+    columns: Sequence[BeforeAfter],
+    riskiest: Sequence[RecordRisk],
+    patterns: Patterns | None = None,
+    leaks: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The same page with the riskiest records and what is known from the original, for the data's keeper. It must not be published."""
+    head, *rest = _release_sections(certificate, columns, _covered_patterns(patterns))
+    return _page(f"Internal: {_file(certificate)}", "Internal: do not publish", [head, _riskiest(riskiest), *map(_leaks, leaks), *rest])
 
 
 def comparison_report(rows: Sequence[ComparisonRow]) -> str:
@@ -199,10 +208,10 @@ def _strongest(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
 # ---- the sections of a release -----------------------------------------------------------------------------------------------
 
 
-def _release_sections(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> list[str]:
+def _release_sections(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter], patterns: str) -> list[str]:
     return [
         _heading(certificate) + _tiles(certificate), _warnings(certificate), _promises(certificate), _steps(certificate),
-        _pictures(certificate, columns), _measures(certificate), _attacks(certificate), _check(certificate), _provenance(certificate),
+        _pictures(certificate, columns), patterns, _measures(certificate), _attacks(certificate), _check(certificate), _provenance(certificate),
     ]  # fmt: skip
 
 
@@ -388,12 +397,60 @@ def _attacks(certificate: Mapping[str, Any]) -> str:
     return _card("Attacks", note + _table(["Attack", "#Tried", "#Hit", "#Rate", "#95\u00a0% interval", "#Blind guessing", "Note"], rows))
 
 
+def _released_patterns(patterns: Patterns | None) -> str:
+    """What the release itself says: rules and how many records have them; those of one record only are not pointed at."""
+    shared = [one for one in patterns.by("support") if one.support > 1] if patterns else []
+    if not shared:
+        return ""
+    note = f"<p>Records that share all their cells, as rules: {_count(len(shared), 'pattern')}, the largest and the smallest shown.</p>"
+    rows = [(_n(f"{one.support:,}"), _words(one.rule)) for one in _ends(shared)]
+    return _card("Patterns", note + _table(["#Records", "Pattern"], rows))
+
+
+def _covered_patterns(patterns: Patterns | None) -> str:
+    """With what only the original tells: who satisfies them."""
+    if not patterns:
+        return ""
+    if patterns.satisfied is None:
+        return _card("Patterns", f"<p>{safe(patterns.note)}</p>")
+    none, one, two, more = (f"{n:,}" for n in patterns.satisfied)
+    note = (
+        f"<p>{_count(len(patterns.found), 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
+        f"pattern, {one} one, {two} two and {more} three or more; who satisfies several is hidden among the records of all of them, "
+        f"and nobody who satisfies one among fewer than {number(patterns.smallest_set)}.</p>"
+    )
+    rows = [
+        (_n(f"{p.support:,}"), _n(number(p.coverage)), _n("" if p.purity is None else percent(p.purity)), _words(p.rule))
+        for p in _ends(patterns.by("coverage"))
+    ]
+    return _card("Patterns", note + _table(["#Records", "#Originals that satisfy it", "#Largest class", "Pattern"], rows))
+
+
+def _ends(patterns: Sequence[Pattern]) -> list[Pattern]:
+    return list(patterns) if len(patterns) <= 2 * PATTERNS else [*patterns[:PATTERNS], *patterns[-PATTERNS:]]
+
+
 def _riskiest(records: Sequence[RecordRisk]) -> str:
     if not records:
         return _card("Riskiest records", "<p>No record was singled out.</p>", "alarm")
     rows = [(_n(f"{r.row:,}"), _n(percent(r.risk)), _words(r.found_by)) for r in sorted(records, key=lambda r: -r.risk)]
     note = "<p>These records are the easiest to find again. Protect them further, or leave them out, before the release goes out.</p>"
     return _card("Riskiest records", note + _table(["#Row", "#Risk", "Found by"], rows), "alarm slim")
+
+
+def _leaks(found: Mapping[str, Any]) -> str:
+    """What a learned linkage says about columns; with its weights a reader could attack, so it stays in the internal report."""
+    said = "".join(f"<li>{safe(sentence)}</li>" for sentence in _list(found, "words"))
+    weights = _map(found, "weights")
+    pictures = _picture(
+        "Columns that give records away", "What the attack loses without a column, and what the column finds alone.", leak_bars(found)
+    )
+    if _items(found, "measure"):
+        sentence = "A set of columns that weighs much tells records apart; digits stand for the columns in order."
+        pictures += _picture("Weights of sets of columns", sentence, lattice(_items(found, "measure")), "wide")
+    rows = [(_words(name), _n(number(_value(weights, name)))) for name in weights]
+    table = _table(["Column", "#Learned weight"], rows) if rows else ""
+    return _card("Which columns give records away", f'<ul>{said}</ul><div class="pictures">{pictures}</div>{table}')
 
 
 def _check(certificate: Mapping[str, Any]) -> str:
