@@ -22,6 +22,7 @@ _WHERE = {
     "protect": "shoal.api",
     "measure": "shoal.api",
     "attack": "shoal.api",
+    "patterns_of": "shoal.patterns",
     "invented_patients": "shoal.example",
 }
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.example import invented_patients as invented_patients
     from shoal.files import read_table as read_table
     from shoal.files import write_table as write_table
+    from shoal.patterns import patterns_of as patterns_of
     from shoal.release import Release as Release
     from shoal.roles import Roles as Roles
     from shoal.score import AttackResult as AttackResult

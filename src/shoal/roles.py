@@ -126,8 +126,7 @@ class Roles:
                 role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "")
                 given = f"the role {ROLE_NAMES.get(role, role)}" if role else "a hierarchy" if column in self.hierarchies else "a scale"
                 raise RoleError(
-                    f"Column '{column}' is given {given}, but the table has no such column."
-                    f"{did_you_mean(column, table.columns)}"
+                    f"Column '{column}' is given {given}, but the table has no such column.{did_you_mean(column, table.columns)}"
                 )
         for column, levels in self.ordinal.items():
             _check_levels(table, column, levels)

@@ -30,7 +30,7 @@ NOUNS = {
 }
 CONTRACTS = {"contracts", "registry"}
 FAMILIES = {"methods", "measures", "attacks"}
-TOPS = {"recipe", "api", "run", "compare", "tune", "learning", "testing", "testing_tables", "report"}
+TOPS = {"recipe", "api", "run", "compare", "tune", "learning", "patterns", "testing", "testing_tables", "report"}
 SKINS = {"cli", "web", "engines"}
 
 # What each part may import of shoal, besides itself. "" is the package itself, which holds the version and loads names lazily.
@@ -40,9 +40,9 @@ ALLOWED = {
     **dict.fromkeys(CONTRACTS, NOUNS),
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | {"kernels"}),
     **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | {"kernels", ""} | TOPS),
-    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "report"},
+    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "report"},
     "__main__": {"cli"},
-    "": NOUNS | {"api"},  # only for type checkers; the test of light imports below sees what is really loaded
+    "": NOUNS | {"api", "patterns"},  # only for type checkers; the test of light imports below sees what is really loaded
 }
 HEAVY = ("torch", "spacy", "pyspark", "matplotlib", "pandas", "polars", "numba", "flask", "fastapi", "sklearn", "scipy", "pyarrow", "numpy")
 

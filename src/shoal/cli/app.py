@@ -26,6 +26,7 @@ Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,
 Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
+Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file: how its values are grouped, in CSV. May be repeated.")]
 Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
 Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
 Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
@@ -81,6 +82,7 @@ def protect(
     other: Other = None,
     nominal: Nominal = None,
     target: Target = None,
+    hierarchy: Hierarchy = None,
     parameter: Parameter = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -95,7 +97,7 @@ def protect(
 
     recipe = Recipe(
         table,
-        words.roles(roles, target, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        words.roles(roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
         (make("method", method, words.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
     )
@@ -211,6 +213,7 @@ def compare(
     other: Other = None,
     nominal: Nominal = None,
     target: Target = None,
+    hierarchy: Hierarchy = None,
     parameter: Parameter = None,
     out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write the risk-usefulness map to this HTML file.")] = None,
     seed: Seed = None,
@@ -219,7 +222,9 @@ def compare(
     """Protect by each of several recipes or parameters, and draw risk against loss."""
     from shoal.cli import comparing, words
 
-    given = words.roles(roles, target, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    given = words.roles(
+        roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal
+    )
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 
 
@@ -234,6 +239,23 @@ def sample(
     from shoal.cli import training
 
     training.sample(release, out, seed, json)
+
+
+@app.command()
+def patterns(
+    what: Annotated[Path, typer.Argument(help="A run folder, or a released file with --quasi.")],
+    sort: Annotated[str, typer.Option("--sort", help="support, coverage, length or purity; the largest first.")] = "support",
+    top: Annotated[Optional[int], typer.Option("--top", min=1, help="The first this many. Absent: 20, and all with --json.")] = None,
+    bottom: Annotated[Optional[int], typer.Option("--bottom", min=1, help="Instead: the last this many, the last first.")] = None,
+    quasi: Quasi = None,
+    confidential: Confidential = None,
+    target: Target = None,
+    json: Json = False,
+) -> None:
+    """List the patterns of a release as rules, with their support, coverage and classes."""
+    from shoal.cli import patterns as listing
+
+    listing.patterns(what, sort, top, bottom, quasi, confidential, target, json)
 
 
 @app.command("list")

@@ -15,6 +15,16 @@ from shoal.measures.anonymity import (
 from shoal.measures.cells import CellLoss
 from shoal.measures.certainty import NCP
 from shoal.measures.loss import IL, IL1, IL2, IL3, IL4, IL5, PIL, IL1s, IL2s, IL3s, IL5s, ILs
+from shoal.measures.separability import (
+    CombinedUtility,
+    DaviesBouldin,
+    GroupedSeparability,
+    Separability,
+    Silhouette,
+    StructuralUtility,
+    TrainedOnRelease,
+    utility_scores,
+)
 from shoal.measures.squares import SSA, SSE, SST, DistributionDistance, EarthMoversDistance, SSERatio
 
 MEASURES = (
@@ -41,6 +51,13 @@ MEASURES = (
     SSERatio,
     DistributionDistance,
     EarthMoversDistance,
+    StructuralUtility,
+    TrainedOnRelease,
+    GroupedSeparability,
+    Separability,
+    Silhouette,
+    DaviesBouldin,
+    CombinedUtility,
     PIL,
     IL1,
     IL2,
@@ -66,11 +83,14 @@ __all__ = [
     "AverageClassSize",
     "AverageRisk",
     "CellLoss",
+    "CombinedUtility",
+    "DaviesBouldin",
     "Discernibility",
     "DistinctLDiversity",
     "DistributionDistance",
     "EarthMoversDistance",
     "EntropyLDiversity",
+    "GroupedSeparability",
     "IL1s",
     "IL2s",
     "IL3s",
@@ -80,6 +100,11 @@ __all__ = [
     "MaximumRisk",
     "RecursiveLDiversity",
     "SSERatio",
+    "Separability",
+    "Silhouette",
+    "StructuralUtility",
     "TCloseness",
+    "TrainedOnRelease",
     "Uniqueness",
+    "utility_scores",
 ]

@@ -1,6 +1,9 @@
 """Methods: one textbook algorithm, one class, one name, one reference."""
 
+from shoal.methods.anti_unification import AntiUnification, AntiUnificationSafe
+from shoal.methods.density import Kde
 from shoal.methods.kactus import Kactus, KactusRefined
+from shoal.methods.maps import CTca, KTca
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
 from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
@@ -13,6 +16,9 @@ METHODS = (
     IndividualRanking,
     ZProjection,
     PcaProjection,
+    CTca,
+    KTca,
+    Kde,
     RankSwapping,
     Noise,
     Mondrian,
@@ -20,15 +26,22 @@ METHODS = (
     BalancedMondrian,
     Kactus,
     KactusRefined,
+    AntiUnification,
+    AntiUnificationSafe,
 )
 
 __all__ = [
     "METHODS",
+    "AntiUnification",
+    "AntiUnificationSafe",
     "BalancedMondrian",
+    "CTca",
     "IndividualRanking",
     "InfogainMondrian",
+    "KTca",
     "Kactus",
     "KactusRefined",
+    "Kde",
     "Mdav",
     "MdavLarge",
     "Mondrian",

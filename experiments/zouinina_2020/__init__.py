@@ -1,0 +1,1 @@
+"""Two-level anonymization by maps, densities and labels: Zouinina, Bennani, Rogovschi & Lyhyaoui (2020), run again."""

@@ -1,0 +1,3 @@
+from experiments.zouinina_2020.run import main
+
+main()
