@@ -71,7 +71,10 @@ def leaks_of(learned: Learned, spaces: Spaces, names: list[str], rows: IntArray,
     telling = sorted(range(n), key=lambda j: -alone[names[j]])[:MOST_PAIRED]
     pairs = [(names[a], names[b], rate((a, b))) for a, b in combinations(sorted(telling), 2)] if n > 2 else []
     pairs.sort(key=lambda pair: -pair[2])
-    return Leaks(len(rows), len(held), everything, alone, without, pairs, _words(everything, alone, without, pairs, 1 / len(held)))
+    words = _words(everything, alone, without, pairs, 1 / len(held))
+    if len(held) < len(space.released):
+        words.insert(0, f"Columns are compared among {len(held):,} released records, where more is found than among all.")
+    return Leaks(len(rows), len(held), everything, alone, without, pairs, words)
 
 
 def _words(
