@@ -40,6 +40,7 @@ experiments: $(READY)
 	$(BIN)/python -m experiments.abril_2014
 	$(BIN)/python -m experiments.armengol_torra_2016
 	$(BIN)/python -m experiments.kisilevich_2010
+	$(BIN)/python -m experiments.zouinina_2020
 
 clean:
 	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -45,15 +45,29 @@ class Cut(NamedTuple):
     constraint_shares: tuple[int, ...] = ()
 
 
-class Cell(NamedTuple):
-    """A part of the simplex of weights: how it is cut (two corners, and at which of 64 places between them), or not, and what holds in it.
+class Cells(NamedTuple):
+    """The simplex of weights cut into parts, and the mixtures that leave nothing to win in each.
 
-    Cells stand in the order in which halves are met: of a cell that is cut, the one without its second corner first. The shares of links
-    are of their margins as they are, not divided by the largest square as those of a `Cut` are.
+    Of a cell that is cut: two corners, and at which of 64 places between them; else -1. Cells stand in the order in which they were met: of
+    two halves, the one without the second corner first. Shares are of margins as they are, not divided by the largest square as a `Cut`'s.
     """
 
-    split: tuple[int, ...]
-    cuts: tuple[tuple[tuple[int, int, int], ...], ...]  # original row, wrong protected row, share
+    split: IntArray
+    cuts: IntArray  # per cell, where its mixtures end
+    links: IntArray  # per mixture, where its links end
+    original: IntArray
+    wrong: IntArray
+    share: IntArray
+
+    def listed(self) -> list[list[Any]]:
+        """Every cell as its split, or nothing, and its mixtures as links with shares."""
+        link = np.column_stack([self.original, self.wrong, self.share]).tolist()
+        mixtures = [link[first:last] for first, last in zip([0, *self.links.tolist()], self.links.tolist(), strict=False)]
+        ends = self.cuts.tolist()
+        return [
+            [split if split[0] >= 0 else [], mixtures[first:last]]
+            for split, first, last in zip(self.split.tolist(), [0, *ends], ends, strict=False)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +80,7 @@ class Exact:
     counted: Recount
     bound: int
     cuts: tuple[Cut, ...]
-    cells: tuple[Cell, ...]
+    cells: Cells | None  # where covers alone do not prove the bound
     seconds: float
 
     @property
@@ -108,7 +122,7 @@ class Exact:
                 }
                 for cut in self.cuts
             ],
-            "cells": [[list(cell.split), [[list(link) for link in cut] for cut in cell.cuts]] for cell in self.cells],
+            "cells": self.cells.listed() if self.cells is not None else [],
         }
 
 
@@ -136,7 +150,7 @@ def solve(
     aggregator, counted = search.settle()
     bound = max(len(x) - search.failures, int(counted.strict.sum()))
     cells = search.cells()
-    cuts = tuple(cut for cut in search.cuts.values() if not cells or len(cut.records) == 1)  # cells rest on nothing else
+    cuts = tuple(cut for cut in search.cuts.values() if cells is None or len(cut.records) == 1)  # cells rest on nothing else
     return Exact(family, k_additive, aggregator, counted, bound, cuts, cells, search.spent())
 
 
@@ -254,27 +268,20 @@ class _Search:
             elif state != FOUND or self.offer(cells.weights[:-1]).sum() < self.linked.sum():
                 return  # out of time or room
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> Cells | None:
         """The cells that prove the bound, if cells do."""
         if self.walked is None:
-            return ()
-        kept = np.flatnonzero(~self.hopeless[self.game.record])
+            return None
         log = self.walked.log
         cells, cuts, links = log.size.tolist()
-        row = kept[log.row[:links]]
+        row = np.flatnonzero(~self.hopeless[self.game.record])[log.row[:links]]
         i, j = self.game.record[row], self.game.candidates.rows[row]
-        largest = np.maximum(((self.x[i] - self.y[j]) ** 2).max(axis=1), ((self.x[i] - self.y[i]) ** 2).max(axis=1))
-        share = log.share[:links] / largest
-        ends = log.links[:cuts].tolist()
-        mixed = []
-        for first, last in zip([0, *ends], ends, strict=False):
-            whole = np.round(share[first:last] / share[first:last].max() * WHOLE)
-            mixed.append(tuple(zip(i[first:last].tolist(), j[first:last].tolist(), whole.astype(np.int64).tolist(), strict=True)))
-        ends = log.cuts[:cells].tolist()
-        return tuple(
-            Cell(tuple(split) if split[0] >= 0 else (), tuple(mixed[first:last]))
-            for split, first, last in zip(log.split[:cells].tolist(), [0, *ends], ends, strict=False)
-        )
+        share = log.share[:links] / np.maximum(((self.x[i] - self.y[j]) ** 2).max(axis=1), ((self.x[i] - self.y[i]) ** 2).max(axis=1))
+        ends = log.links[:cuts]
+        if cuts:
+            first = np.concatenate([[0], ends[:-1]])
+            share /= np.repeat(np.maximum.reduceat(share, first), ends - first)
+        return Cells(log.split[:cells], log.cuts[:cells], ends, i, j, np.round(share * WHOLE).astype(np.int64))
 
     def learn(self, chosen: BoolArray, cover: FloatArray) -> int:
         """Give up records until the rest can be linked, then take back what can be; every refusal is a cut. Returns how many are new."""

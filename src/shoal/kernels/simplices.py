@@ -26,6 +26,7 @@ CELLS = 256  # between two looks at the clock
 DEPTH = 512  # cells waiting
 PLAY = 60  # undecided records up to which the game is worth playing
 TRIES = 3000  # ways of spending the last failures that are tried in one cell
+LINKS = 20_000_000  # in a log: a proof beyond that is no use to anybody
 NEVER = 1e-12  # margins in a cell are scaled to 1; this is zero
 
 DONE, OPEN, FOUND, FULL = 0, 1, 2, 3
@@ -71,7 +72,9 @@ class Pass:
         self.weights = np.full(n, 1 / n)
 
     def walk(self) -> int:
-        """Look at some cells: DONE, OPEN, FOUND (in `weights`), or FULL where the cells do not fit."""
+        """Look at some cells: DONE, OPEN, FOUND (in `weights`), or FULL where cells or log do not fit."""
+        if self.log.size[2] > LINKS:
+            return FULL
         most = len(self.rows) + 64
         self.log.grow(CELLS, CELLS * 64 + TRIES + most, CELLS * 64 * self.rows.shape[1] + TRIES * self.rows.shape[1] + most)
         log = self.log
