@@ -1,10 +1,11 @@
-"""The four contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
+"""The contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
+from shoal.document import Document, Finding
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
@@ -63,3 +64,12 @@ class Attack(Named, Protocol):
     def attack(
         self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet
     ) -> AttackResult: ...
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """Finds what should perhaps not leave a document. Detectors know nothing of each other, nor of redaction."""
+
+    name: ClassVar[str]
+
+    def detect(self, document: Document) -> list[Finding]: ...

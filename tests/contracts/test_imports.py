@@ -29,7 +29,8 @@ NOUNS = {
     "sample",
 }
 CONTRACTS = {"contracts", "registry"}
-FAMILIES = {"methods", "measures", "attacks"}
+TEXT = {"text"}  # words, WordNet and search, for documents and collections alike
+FAMILIES = {"methods", "measures", "attacks", "documents", "collections"}
 TOPS = {"recipe", "api", "run", "compare", "tune", "learning", "patterns", "testing", "testing_tables", "report"}
 SKINS = {"cli", "web", "engines"}
 
@@ -38,8 +39,9 @@ ALLOWED = {
     "kernels": set(),
     **dict.fromkeys(NOUNS, NOUNS),
     **dict.fromkeys(CONTRACTS, NOUNS),
-    **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | {"kernels"}),
-    **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | {"kernels", ""} | TOPS),
+    "text": NOUNS | {"kernels"},
+    **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
+    **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", ""} | TOPS),
     "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "report"},
     "__main__": {"cli"},
     "": NOUNS | {"api", "patterns"},  # only for type checkers; the test of light imports below sees what is really loaded

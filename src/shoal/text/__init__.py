@@ -1,0 +1,1 @@
+"""Words, WordNet and search: what documents and collections share."""
