@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from pydantic import Field, model_validator
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.attacks.leaks import leaks_of, parameters_of
 from shoal.attacks.matching import FloatArray, IntArray, files, result
@@ -79,7 +80,8 @@ class LearnedLinkage(Params):
         most = min(self.sample, MOST_CONTAINED) if setting.sets else self.sample
         some = train if len(train) <= most else np.sort(rng.choice(train, most, replace=False))
         owner = self.known is None
-        lesson = self._learned(setting, some, owner, rng, progress)
+        with threadpool_limits(1):  # its problems are small: threads would wait for each other
+            lesson = self._learned(setting, some, owner, rng, progress)
         share = self._linked(setting, lesson.learned, test, train, rng, progress)
         notes, details = [lesson.note], dict(lesson.details)
         if len(some) < len(train):
@@ -140,7 +142,7 @@ class LearnedLinkage(Params):
         if self.aggregator != "best":
             family, pull = NAMED[self.aggregator], families.PULL / (50 if owner else 1)
             learned = families.learn(family, spaces, known, pull)
-            known = families.known_links(spaces, rows, true[rows], [*begun, learned])
+            known = families.known_links(spaces, rows, true[rows], [learned], known)
             learned = families.learn(family, spaces, known, pull)
             return _Lesson(self._polished(learned, setting, known) if owner else learned, f"Linked by {_words(family)}.", {})
         if len(rows) < families.FEWEST:
@@ -150,7 +152,7 @@ class LearnedLinkage(Params):
         choice = families.choose(spaces, known, plain, rng, lambda done, of: progress("comparing distances", done, of))
         learned = families.learn(choice.chosen, spaces, known)
         if owner and choice.chosen not in families.PLAIN[:2]:
-            learned = self._polished(learned, setting, families.known_links(spaces, rows, true[rows], [*begun, learned]))
+            learned = self._polished(learned, setting, families.known_links(spaces, rows, true[rows], [learned], known))
         if setting.sets and nearest_shares(setting, learned, rows).sum() <= nearest_shares(setting, begun[0], rows).sum():
             return _Lesson(begun[0], f"Linked by {_words(families.MEAN)}: nothing learned finds more.", {"family": _words(families.MEAN)})
         rate, equal = choice.rates[choice.chosen], choice.rates[families.MEAN]

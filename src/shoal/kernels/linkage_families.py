@@ -88,14 +88,14 @@ class Known(NamedTuple):
 Spaces = Mapping[Scaling, Space]
 
 
-def known_links(spaces: Spaces, rows: IntArray, true: IntArray, found: Sequence[Learned]) -> Known:
-    """Known links with their rivals: the nearest under each of the distances found so far, out of the whole protected file."""
+def known_links(spaces: Spaces, rows: IntArray, true: IntArray, found: Sequence[Learned], before: Known | None = None) -> Known:
+    """Known links with their rivals: the nearest under each of the distances found, out of the whole protected file, and those `before`."""
     space = spaces["original"]
     same_as, first, size = distinct_rows(space.released)
     if len(first) <= 2 * RIVALS:
         near = [np.tile(first, (len(rows), 1))]
     else:
-        near = []
+        near = [] if before is None else [before.rivals]
         for one in found:
             protected, queries = placed(one, spaces)
             near.append(closer.nearest(protected, queries[rows], one.by, RIVALS).rows)

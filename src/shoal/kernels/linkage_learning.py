@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
@@ -76,18 +77,40 @@ def _times(rival: FloatArray, weights: FloatArray) -> FloatArray:
     return (rival.reshape(-1, rival.shape[-1]) @ weights).reshape(rival.shape[:-1])
 
 
-def _stand_in(true: FloatArray, rival: FloatArray, there: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Per record the sigmoid, its slope in log d(true), and the part each rival has in it."""
-    tiny = 1e-12 * float(np.median(rival[there])) + 1e-300 if there.any() else 1e-300
-    a, b = np.log(true + tiny), np.where(there, np.log(rival + tiny), np.inf)
-    least = b.min(axis=1, initial=np.inf)
-    alone = ~np.isfinite(least)
-    least = np.where(alone, 0.0, least)
-    part = np.exp(-(b - least[:, None]) / WARMTH)
-    total = np.maximum(part.sum(axis=1), 1e-300)
-    u = SHARPNESS * (a - least + WARMTH * np.log(total))
-    value = np.where(alone, 0.0, 1 / (1 + np.exp(-np.clip(u, -50, 50))))
-    return value, SHARPNESS * value * (1 - value), part / total[:, None]
+def _stand_in(true: FloatArray, rival: FloatArray, there: NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
+    """The sum over records of the sigmoid, and its slopes in d(true) and in each d(rival)."""
+    by_true, by_rival = np.zeros(len(true)), np.zeros(rival.shape)
+    tiny = 1e-12 * float(rival.mean()) + 1e-300
+    return _slopes(true, rival, there, tiny, by_true, by_rival), by_true, by_rival
+
+
+@njit(cache=True)
+def _slopes(
+    true: FloatArray, rival: FloatArray, there: NDArray[np.bool_], tiny: float, by_true: FloatArray, by_rival: FloatArray
+) -> float:  # pragma: no cover
+    value = 0.0
+    for i in range(len(true)):
+        least = np.inf
+        for j in range(rival.shape[1]):
+            if there[i, j] and rival[i, j] < least:
+                least = rival[i, j]
+        if least == np.inf:
+            continue
+        least = np.log(least + tiny)
+        total = 0.0
+        for j in range(rival.shape[1]):
+            if there[i, j]:
+                by_rival[i, j] = np.exp(-(np.log(rival[i, j] + tiny) - least) / WARMTH)
+                total += by_rival[i, j]
+        u = SHARPNESS * (np.log(true[i] + tiny) - least + WARMTH * np.log(total))
+        part = 1 / (1 + np.exp(-min(max(u, -50.0), 50.0)))
+        slope = SHARPNESS * part * (1 - part)
+        value += part
+        by_true[i] = slope / max(true[i], 1e-300)
+        for j in range(rival.shape[1]):
+            if there[i, j]:
+                by_rival[i, j] *= -slope / total / max(rival[i, j], 1e-300)
+    return value
 
 
 def _minimum(loss: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray) -> FloatArray:
@@ -105,12 +128,10 @@ def learn_weights(links: Links, start: FloatArray, pull: float) -> FloatArray:
         e = np.exp(logits - logits.max())
         w = e / e.sum()
         true, rival = links.true @ w, _times(links.rival, w)
-        value, slope, part = _stand_in(true, rival, links.there)
-        by_true = slope / np.maximum(true, 1e-300)
-        by_rival = np.where(links.there, -slope[:, None] * part / np.maximum(rival, 1e-300), 0.0)
+        value, by_true, by_rival = _stand_in(true, rival, links.there)
         by_weight = (by_true @ links.true + by_rival.ravel() @ links.rival.reshape(-1, len(w))) / k
         moved = logits - origin
-        return float(value.mean() + pull * (moved @ moved) / len(w)), w * (by_weight - by_weight @ w) + 2 * pull * moved / len(w)
+        return float(value / k + pull * (moved @ moved) / len(w)), w * (by_weight - by_weight @ w) + 2 * pull * moved / len(w)
 
     found = _minimum(loss, origin)
     e = np.exp(found - found.max())
@@ -127,12 +148,10 @@ def learn_form(links: Links, pull: float) -> FloatArray:
         a = given.reshape(d, d)
         t, r = links.true @ a.T, flat @ a.T
         true, rival = (t * t).sum(axis=1), (r * r).sum(axis=1).reshape(k, m)
-        value, slope, part = _stand_in(true, rival, links.there)
-        by_true = slope / np.maximum(true, 1e-300)
-        by_rival = np.where(links.there, -slope[:, None] * part / np.maximum(rival, 1e-300), 0.0)
+        value, by_true, by_rival = _stand_in(true, rival, links.there)
         grad = 2 * ((t * by_true[:, None]).T @ links.true + (r * by_rival.reshape(-1, 1)).T @ flat) / k
         moved = a - np.eye(d)
-        return float(value.mean() + pull * (moved * moved).sum() / d), (grad + 2 * pull * moved / d).ravel()
+        return float(value / k + pull * (moved * moved).sum() / d), (grad + 2 * pull * moved / d).ravel()
 
     return _minimum(loss, np.eye(d).ravel()).reshape(d, d)
 
