@@ -42,6 +42,10 @@ def test_method(name):
         ("rank-swapping", {"p": 100}),
         ("rank-swapping", {"p": 0.001}),
         ("noise", {"correlation": "data", "p": 2}),
+        ("c-tca", {"refine": "none", "units": "kohonen", "views": 1}),
+        ("c-tca", {"views": 3, "k": 2}),
+        ("k-tca", {"views": 1}),
+        ("kde", {"smoothing": 0.2}),
     ],
 )
 def test_method_with_other_parameters(name, parameters):
@@ -73,6 +77,7 @@ def test_attack(name):
         ("probabilistic-linkage", {"assignment": "one-to-one", "tolerance": 0}),
         ("interval-disclosure", {"widest": 1}),
         ("interval-disclosure", {"widest": 50}),
+        ("learned-linkage", {"aggregator": "choquet"}),
     ],
 )
 def test_attack_with_other_parameters(name, parameters):
