@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from shoal.cell import is_generalized
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.files import read_table, write_table
+from shoal.folders import appearing, write_text
 from shoal.patterns import generalized_patterns
 from shoal.randomness import new_secret, rng_for
 from shoal.recipe import Recipe, apply_steps, everything
@@ -59,7 +56,7 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
     roles = recipe.roles.check(original)
     secret = new_secret() if seed is None else seed
     release = apply_steps(original, roles, recipe.steps, secret, progress)
-    with _appearing(out) as folder:
+    with appearing(out) as folder:
         file = folder / f"release.{'parquet' if original.format.kind == 'parquet' else 'csv'}"
         write_table(release.table, file)
         found = check_promises(file, release.table.format.delimiter, release.promises)
@@ -217,49 +214,3 @@ def _write_private(folder: Path, recipe: Recipe, release: Release, secret: int) 
     write_text(private / "run.json", json.dumps(about, indent=2) + "\n", mode=0o600)
     with open(private / "source_rows.npy", "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         np.save(file, release.source_row.astype(np.int64), allow_pickle=False)
-
-
-def write_text(path: Path, text: str, mode: int = 0o644) -> None:
-    """Written beside its place and moved into it, so that nobody reads half a file."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with open(part, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(text)
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _appearing(out: Path) -> Iterator[Path]:
-    """A folder that is filled under another name and then renamed; whatever happens before that leaves nothing behind."""
-    parent = out.absolute().parent
-    missing = [above for above in (parent, *parent.parents) if not above.exists()]
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=parent))
-    except OSError as error:
-        _remove(missing)
-        raise OutputError(f"{out} cannot be made: {error.strerror}.") from None
-    try:
-        yield folder
-        folder.chmod(0o755)
-        folder.rename(out)
-    except BaseException as failure:
-        shutil.rmtree(folder, ignore_errors=True)
-        _remove(missing)
-        cause = failure.__cause__ if isinstance(failure, OutputError) else failure
-        if not isinstance(cause, OSError):
-            raise
-        full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "the disk is full. Make room, or write elsewhere" if full else f"{cause.strerror or cause}"
-        raise OutputError(f"{out} could not be written: {why}. Nothing was left behind.") from None
-
-
-def _remove(folders: Sequence[Path]) -> None:
-    """Folders made on the way, deepest first; whatever holds something stays."""
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()

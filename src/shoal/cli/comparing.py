@@ -11,10 +11,10 @@ import numpy as np
 from shoal.cli import show
 from shoal.cli.words import names, parameters
 from shoal.errors import OutputError, ParameterError
+from shoal.folders import write_text
 from shoal.recipe import Recipe
 from shoal.registry import find, make
 from shoal.roles import Roles
-from shoal.run import write_text
 
 
 def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter: list[str] | None) -> list[tuple[str, Recipe]]:

@@ -10,7 +10,8 @@ from shoal.cli import show
 from shoal.cli.words import names
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
-from shoal.run import load_run, with_cells_said, write_text
+from shoal.folders import write_text
+from shoal.run import load_run, with_cells_said
 
 
 def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
 from shoal.files import read_table
+from shoal.folders import write_text
 from shoal.recipe import Recipe, read_toml
 from shoal.registry import Kind, known, make
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.run import Run, attacked, load_run, measured, protect_to_folder, write_text
+from shoal.run import Run, attacked, load_run, measured, protect_to_folder
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
