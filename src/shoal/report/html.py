@@ -7,17 +7,16 @@ They are three functions over the same sections. Nothing is computed here that t
 import json
 import math
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.patterns import Pattern, Patterns
-from shoal.report.drawing import STYLE, decimal, number, percent, percent_range, safe
+from shoal.report.drawing import decimal, number, percent, percent_range, safe
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
 from shoal.report.leaks import lattice, leak_bars
-from shoal.report.page_style import PAGE_STYLE
+from shoal.report.page import card, count, figure, numeral, page, table, words
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 OPEN_COLUMNS = 6
 PATTERNS = 5  # at either end
 
@@ -46,7 +45,7 @@ class ComparisonRow:
 
 def public_report(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter], patterns: Patterns | None = None) -> str:
     """The page that may be published beside the release."""
-    return _page(f"{_file(certificate)}: protection report", "", _release_sections(certificate, columns, _released_patterns(patterns)))
+    return page(f"{_file(certificate)}: protection report", "", _release_sections(certificate, columns, _released_patterns(patterns)))
 
 
 def internal_report(
@@ -58,7 +57,7 @@ def internal_report(
 ) -> str:
     """The same page with the riskiest records and what is known from the original, for the data's keeper. It must not be published."""
     head, *rest = _release_sections(certificate, columns, _covered_patterns(patterns))
-    return _page(f"Internal: {_file(certificate)}", "Internal: do not publish", [head, _riskiest(riskiest), *map(_leaks, leaks), *rest])
+    return page(f"Internal: {_file(certificate)}", "Internal: do not publish", [head, _riskiest(riskiest), *map(_leaks, leaks), *rest])
 
 
 def comparison_report(rows: Sequence[ComparisonRow]) -> str:
@@ -71,75 +70,35 @@ def comparison_report(rows: Sequence[ComparisonRow]) -> str:
     else:
         first = rows[ranked[0]]
         verdict = (
-            f"{len(best)} of {_count(len(rows), 'run')} {'is' if len(best) == 1 else 'are'} beaten by no other: "
+            f"{len(best)} of {count(len(rows), 'run')} {'is' if len(best) == 1 else 'are'} beaten by no other: "
             "less loss is to be had only for more risk, and less risk only for more loss. "
             f"The best balance is {first.label}, with a score of {decimal(first.score)}."
         )
-    head = f'<header><p class="kicker"><span class="brand">shoal</span> · comparison</p><h1>{_count(len(rows), "run")} compared</h1>'
+    head = f'<header><p class="kicker"><span class="brand">shoal</span> · comparison</p><h1>{count(len(rows), "run")} compared</h1>'
     sections = [f'{head}<p class="verdict">{safe(verdict)}</p></header>']
     if rows:
         sentence = "Each mark is one run, with the 95\u00a0% interval of its risk; nearer the lower left corner is better."
-        sections.append(f"<div>{_picture('Risk against information loss', sentence, ru_map(points), 'wide')}</div>")
+        sections.append(f"<div>{figure('Risk against information loss', sentence, ru_map(points), 'wide')}</div>")
         body = [
             (
-                _words(rows[i].label), _n(decimal(rows[i].score)), _n(decimal(rows[i].loss)), _n(percent(rows[i].risk)),
-                _n(percent_range(rows[i].risk_low, rows[i].risk_high)), _n(number(rows[i].k)),
+                words(rows[i].label), numeral(decimal(rows[i].score)), numeral(decimal(rows[i].loss)), numeral(percent(rows[i].risk)),
+                numeral(percent_range(rows[i].risk_low, rows[i].risk_high)), numeral(number(rows[i].k)),
                 '<td class="good">no</td>' if i in best else '<td class="quiet">yes</td>',
             )
             for i in ranked
         ]  # fmt: skip
         names = ["Run", "#Score", "#Loss", "#Risk", "#95\u00a0% interval", "#Smallest class", "Beaten by another"]
         note = "<p>Lower score, loss and risk are better; a larger smallest class is better.</p>"
-        sections.append(_card("Runs, best balance first", note + _table(names, body)))
-    return _page("Comparison of runs", "", sections)
+        sections.append(card("Runs, best balance first", note + table(names, body)))
+    return page("Comparison of runs", "", sections)
 
 
 # ---- the page and its small parts --------------------------------------------------------------------------------------------
 
 
-def _page(title: str, banner: str, sections: Iterable[str]) -> str:
-    strip = f'<div class="banner" role="alert">{safe(banner)}</div>' if banner else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        f'<meta http-equiv="Content-Security-Policy" content="{safe(POLICY)}"/>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
-        f"<title>{safe(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head>\n<body>{strip}<main>\n"
-        + "\n".join(section for section in sections if section)
-        + "\n</main></body></html>\n"
-    )
-
-
-def _card(title: str, body: str, kind: str = "") -> str:
-    return f'<section class="card {kind}"><h2>{safe(title)}</h2>{body}</section>'
-
-
-def _picture(title: str, sentence: str, svg: str, kind: str = "") -> str:
-    caption = f"<figcaption><h3>{safe(title)}</h3><p>{safe(sentence)}</p></figcaption>"
-    return f'<figure class="{kind}">{caption}<div class="scroll">{svg}</div></figure>'
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of ready cells; a name that begins with # heads a column of numbers."""
-    head = "".join(f'<th scope="col" class="n">{safe(n[1:])}</th>' if n[0] == "#" else f'<th scope="col">{safe(n)}</th>' for n in names)
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _n(text: str) -> str:
-    return f'<td class="n">{safe(text)}</td>'
-
-
-def _words(text: object) -> str:
-    return f'<td class="words">{safe(text)}</td>'
-
-
 def _columns(names: Sequence[Any]) -> str:
     chips = f'<span class="names">{" ".join(f"<code>{safe(name)}</code>" for name in names)}</span>'
     return chips if len(names) <= OPEN_COLUMNS else f"<details><summary>{len(names)} columns</summary>{chips}</details>"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 # ---- reading a certificate that may lack anything ----------------------------------------------------------------------------
@@ -222,7 +181,7 @@ def _heading(certificate: Mapping[str, Any]) -> str:
         first = broken[0]
         promised, found = _said(first.get("value")), _said(first.get("found"))
         mood, word = "bad", "Do not publish this file."
-        fails = f"{len(broken)} of {_count(len(promises), 'promise')} {'does' if len(broken) == 1 else 'do'} not hold"
+        fails = f"{len(broken)} of {count(len(promises), 'promise')} {'does' if len(broken) == 1 else 'do'} not hold"
         why = f"{fails}: {first.get('what') or 'unnamed'} promised {promised}, found {found}."
     elif promises:
         quasi = _list(_map(certificate, "roles"), "quasi")
@@ -268,7 +227,7 @@ def _tiles(certificate: Mapping[str, Any]) -> str:
     notes = ["" if low is None else f"95\u00a0%: {percent_range(low, high)}", "" if chance is None else f"blind guessing {percent(chance)}"]
     broken = "alarm" if promise and promise.get("holds") is not True else ""
     tiles = [
-        ("Records", _value(release, "rows"), number, f"in {_count(len(_list(release, 'columns')), 'column')}", ""),
+        ("Records", _value(release, "rows"), number, f"in {count(len(_list(release, 'columns')), 'column')}", ""),
         ("Promised k", _value(promise, "value"), number, f"found {_said(promise.get('found'))}", broken),
         ("Smallest class", _value(anonymity, "value"), number, f"of {number(classes)} in all" if classes else "", ""),
         ("Unique records", uniques, number, "fewer is better", "alarm" if uniques else ""),
@@ -286,20 +245,20 @@ def _tiles(certificate: Mapping[str, Any]) -> str:
 
 def _warnings(certificate: Mapping[str, Any]) -> str:
     warnings = _list(certificate, "warnings")
-    return _card("Read this first", f"<ul>{''.join(f'<li>{safe(w)}</li>' for w in warnings)}</ul>", "alarm") if warnings else ""
+    return card("Read this first", f"<ul>{''.join(f'<li>{safe(w)}</li>' for w in warnings)}</ul>", "alarm") if warnings else ""
 
 
 def _promises(certificate: Mapping[str, Any]) -> str:
     rows = [
         (
-            _words(p.get("what") or "unnamed"), f'<td class="words">{_columns(_list(p, "columns"))}</td>', _n(_said(p.get("value"))),
-            _n(_said(p.get("found"))), '<td class="good">holds</td>' if p.get("holds") is True else '<td class="bad">broken</td>',
+            words(p.get("what") or "unnamed"), f'<td class="words">{_columns(_list(p, "columns"))}</td>', numeral(_said(p.get("value"))),
+            numeral(_said(p.get("found"))), '<td class="good">holds</td>' if p.get("holds") is True else '<td class="bad">broken</td>',
         )
         for p in _items(certificate, "promises")
     ]  # fmt: skip
     if not rows:
-        return _card("What is promised", "<p>The methods used promise nothing that can be checked on the released rows.</p>")
-    return _card("What is promised", _table(["Promise", "Over the columns", "#Promised", "#Found", "Verdict"], rows))
+        return card("What is promised", "<p>The methods used promise nothing that can be checked on the released rows.</p>")
+    return card("What is promised", table(["Promise", "Over the columns", "#Promised", "#Found", "Verdict"], rows))
 
 
 def _steps(certificate: Mapping[str, Any]) -> str:
@@ -313,15 +272,15 @@ def _steps(certificate: Mapping[str, Any]) -> str:
             f'<span class="quiet">({safe(gives)})</span><br/>{safe(step.get("summary") or "")} {_columns(names) if names else ""}</li>'
         )
     roles, lines = _map(certificate, "roles"), []
-    for role, words in (("quasi", "Quasi-identifiers"), ("confidential", "Confidential"), ("weight", "Weight"), ("household", "Household")):
+    for role, called in (("quasi", "Quasi-identifiers"), ("confidential", "Confidential"), ("weight", "Weight"), ("household", "Household")):
         if _list(roles, role):
-            lines.append(f"<tr><td>{words}</td><td>{_columns(_list(roles, role))}</td></tr>")
+            lines.append(f"<tr><td>{called}</td><td>{_columns(_list(roles, role))}</td></tr>")
     removed = _value(roles, "identifiers_removed")
     if removed:
-        lines.append(f"<tr><td>Identifiers</td><td>{_count(int(removed), 'column')} removed</td></tr>")
+        lines.append(f"<tr><td>Identifiers</td><td>{count(int(removed), 'column')} removed</td></tr>")
     table = f'<div class="scroll"><table class="roles"><tbody>{"".join(lines)}</tbody></table></div>' if lines else ""
     done = f'<ol class="steps">{"".join(items)}</ol>' if items else "<p>No protection step is recorded.</p>"
-    return _card("What was done", done + table)
+    return card("What was done", done + table)
 
 
 def _pictures(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) -> str:
@@ -336,31 +295,31 @@ def _pictures(certificate: Mapping[str, Any], columns: Sequence[BeforeAfter]) ->
     ]
     if rates:
         sentence = "How often each attack succeeds, with its 95\u00a0% interval; left is better, and at the dashed mark it learns nothing."
-        shown.append(_picture("What an intruder gets", sentence, linkage_rates(rates)))
+        shown.append(figure("What an intruder gets", sentence, linkage_rates(rates)))
     counts = _map(_map(_named(measures, "k-anonymity"), "details"), "histogram")
     sizes = {int(size): int(n) for size in counts if str(size).isdecimal() and (n := _value(counts, size))}
     if sizes:
         k = _value(_main_promise(certificate), "value")
         sentence = "Records in one class look the same to an intruder; bars to the right are better, and those at 1 stand out."
-        shown.append(_picture("Class sizes", sentence, class_sizes(sizes, None if k is None else int(k))))
+        shown.append(figure("Class sizes", sentence, class_sizes(sizes, None if k is None else int(k))))
     if loss is not None and risk is not None:
         low, high = _value(summary, "risk_low"), _value(summary, "risk_high")
         point = RiskUtility("this release", loss, risk, risk if low is None else low, risk if high is None else high)
         sentence = "What the release lost against what an intruder still gets; nearer the lower left corner is better."
-        shown.append(_picture("Risk against information loss", sentence, ru_map([point])))
+        shown.append(figure("Risk against information loss", sentence, ru_map([point])))
     for measure in sorted(measures, key=lambda m: m.get("name") != summary.get("loss_measure")):
         each = _map(measure, "per_column")
         per_column = [(name, value) for name in each if (value := _value(each, name)) is not None]
         if per_column:
             better = {"lower": "shorter bars are better", "higher": "longer bars are better"}
             sentence = f"Each bar is one column; {better.get(str(measure.get('better')), 'no direction is better')}."
-            picture = _picture(f"{_title(measure)}, by column", sentence, loss_bars(per_column, _title(measure)))
+            picture = figure(f"{_title(measure)}, by column", sentence, loss_bars(per_column, _title(measure)))
             (shown if measure.get("name") == summary.get("loss_measure") else folded).append(picture)
     for i, column in enumerate(columns):
         apart = sum(abs(a - b) for a, b in zip(column.after, column.before)) / 2
         sentence = f"The bars before and after differ by {percent(apart)} of the records; the nearer they are, the better."
-        (shown if i < OPEN_COLUMNS else folded).append(_picture(column.column, sentence, before_after(column)))
-    rest = f'<details><summary>{_count(len(folded), "more picture")}</summary><div class="pictures">{"".join(folded)}</div></details>'
+        (shown if i < OPEN_COLUMNS else folded).append(figure(column.column, sentence, before_after(column)))
+    rest = f'<details><summary>{count(len(folded), "more picture")}</summary><div class="pictures">{"".join(folded)}</div></details>'
     if not shown and not folded:
         return ""
     return f'<section><h2>In pictures</h2><div class="pictures">{"".join(shown)}</div>{rest if folded else ""}</section>'
@@ -375,10 +334,10 @@ def _measures(certificate: Mapping[str, Any]) -> str:
         spread = "" if low is None or high is None else f" ({number(low)}–{number(high)})"
         name = f'<td class="words">{safe(_title(m))}<br/><code class="quiet">{safe(m.get("name") or "")}</code></td>'
         better = f"<td>{safe(m.get('better') or '')}</td>"
-        rows.append((name, _n(number(_value(m, "value")) + spread), better, _n(bounds), _words(m.get("note") or "")))
+        rows.append((name, numeral(number(_value(m, "value")) + spread), better, numeral(bounds), words(m.get("note") or "")))
     if not rows:
-        return _card("Measures", "<p>Nothing was measured.</p>")
-    return _card("Measures", _table(["Measure", "#Value", "Better", "#Can range over", "Note"], rows))
+        return card("Measures", "<p>Nothing was measured.</p>")
+    return card("Measures", table(["Measure", "#Value", "Better", "#Can range over", "Note"], rows))
 
 
 def _attacks(certificate: Mapping[str, Any]) -> str:
@@ -389,12 +348,12 @@ def _attacks(certificate: Mapping[str, Any]) -> str:
         ties = f"{number(strict)} of the hits without a tie; a tie counts as its share." if tied else ""
         name = f'<td class="words">{safe(_title(a))}<br/><code class="quiet">{safe(a.get("name") or "")}</code></td>'
         rate, spread, chance = percent(_value(a, "rate")), percent_range(*_pair(a, "interval")), percent(_value(a, "chance"))
-        cells = map(_n, (number(_value(a, "tried")), number(hit), rate, spread, chance))
-        rows.append((name, *cells, _words(" ".join(filter(None, [ties, str(a.get("note") or "")])))))
+        cells = map(numeral, (number(_value(a, "tried")), number(hit), rate, spread, chance))
+        rows.append((name, *cells, words(" ".join(filter(None, [ties, str(a.get("note") or "")])))))
     if not rows:
-        return _card("Attacks", "<p>No attack was tried, so nothing is known about what an intruder would get.</p>")
+        return card("Attacks", "<p>No attack was tried, so nothing is known about what an intruder would get.</p>")
     note = "<p>A low rate is good; a rate near blind guessing means that the attack learned nothing.</p>"
-    return _card("Attacks", note + _table(["Attack", "#Tried", "#Hit", "#Rate", "#95\u00a0% interval", "#Blind guessing", "Note"], rows))
+    return card("Attacks", note + table(["Attack", "#Tried", "#Hit", "#Rate", "#95\u00a0% interval", "#Blind guessing", "Note"], rows))
 
 
 def _released_patterns(patterns: Patterns | None) -> str:
@@ -402,9 +361,9 @@ def _released_patterns(patterns: Patterns | None) -> str:
     shared = [one for one in patterns.by("support") if one.support > 1] if patterns else []
     if not shared:
         return ""
-    note = f"<p>Records that share all their cells, as rules: {_count(len(shared), 'pattern')}, the largest and the smallest shown.</p>"
-    rows = [(_n(f"{one.support:,}"), _words(one.rule)) for one in _ends(shared)]
-    return _card("Patterns", note + _table(["#Records", "Pattern"], rows))
+    note = f"<p>Records that share all their cells, as rules: {count(len(shared), 'pattern')}, the largest and the smallest shown.</p>"
+    rows = [(numeral(f"{one.support:,}"), words(one.rule)) for one in _ends(shared)]
+    return card("Patterns", note + table(["#Records", "Pattern"], rows))
 
 
 def _covered_patterns(patterns: Patterns | None) -> str:
@@ -412,18 +371,18 @@ def _covered_patterns(patterns: Patterns | None) -> str:
     if not patterns:
         return ""
     if patterns.satisfied is None:
-        return _card("Patterns", f"<p>{safe(patterns.note)}</p>")
+        return card("Patterns", f"<p>{safe(patterns.note)}</p>")
     none, one, two, more = (f"{n:,}" for n in patterns.satisfied)
     note = (
-        f"<p>{_count(len(patterns.found), 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
+        f"<p>{count(len(patterns.found), 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
         f"pattern, {one} one, {two} two and {more} three or more; who satisfies several is hidden among the records of all of them, "
         f"and nobody who satisfies one among fewer than {number(patterns.smallest_set)}.</p>"
     )
     rows = [
-        (_n(f"{p.support:,}"), _n(number(p.coverage)), _n("" if p.purity is None else percent(p.purity)), _words(p.rule))
+        (numeral(f"{p.support:,}"), numeral(number(p.coverage)), numeral("" if p.purity is None else percent(p.purity)), words(p.rule))
         for p in _ends(patterns.by("coverage"))
     ]
-    return _card("Patterns", note + _table(["#Records", "#Originals that satisfy it", "#Largest class", "Pattern"], rows))
+    return card("Patterns", note + table(["#Records", "#Originals that satisfy it", "#Largest class", "Pattern"], rows))
 
 
 def _ends(patterns: Sequence[Pattern]) -> list[Pattern]:
@@ -432,31 +391,31 @@ def _ends(patterns: Sequence[Pattern]) -> list[Pattern]:
 
 def _riskiest(records: Sequence[RecordRisk]) -> str:
     if not records:
-        return _card("Riskiest records", "<p>No record was singled out.</p>", "alarm")
-    rows = [(_n(f"{r.row:,}"), _n(percent(r.risk)), _words(r.found_by)) for r in sorted(records, key=lambda r: -r.risk)]
+        return card("Riskiest records", "<p>No record was singled out.</p>", "alarm")
+    rows = [(numeral(f"{r.row:,}"), numeral(percent(r.risk)), words(r.found_by)) for r in sorted(records, key=lambda r: -r.risk)]
     note = "<p>These records are the easiest to find again. Protect them further, or leave them out, before the release goes out.</p>"
-    return _card("Riskiest records", note + _table(["#Row", "#Risk", "Found by"], rows), "alarm slim")
+    return card("Riskiest records", note + table(["#Row", "#Risk", "Found by"], rows), "alarm slim")
 
 
 def _leaks(found: Mapping[str, Any]) -> str:
     """What a learned linkage says about columns; with its weights a reader could attack, so it stays in the internal report."""
     said = "".join(f"<li>{safe(sentence)}</li>" for sentence in _list(found, "words"))
     weights = _map(found, "weights")
-    pictures = _picture(
+    pictures = figure(
         "Columns that give records away", "What the attack loses without a column, and what the column finds alone.", leak_bars(found)
     )
     if _items(found, "measure"):
         sentence = "A set of columns that weighs much tells records apart; digits stand for the columns in order."
-        pictures += _picture("Weights of sets of columns", sentence, lattice(_items(found, "measure")), "wide")
-    rows = [(_words(name), _n(number(_value(weights, name)))) for name in weights]
-    table = _table(["Column", "#Learned weight"], rows) if rows else ""
-    return _card("Which columns give records away", f'<ul>{said}</ul><div class="pictures">{pictures}</div>{table}')
+        pictures += figure("Weights of sets of columns", sentence, lattice(_items(found, "measure")), "wide")
+    rows = [(words(name), numeral(number(_value(weights, name)))) for name in weights]
+    learned = table(["Column", "#Learned weight"], rows) if rows else ""
+    return card("Which columns give records away", f'<ul>{said}</ul><div class="pictures">{pictures}</div>{learned}')
 
 
 def _check(certificate: Mapping[str, Any]) -> str:
     command = f"shoal verify {shlex.quote(_file(certificate))} certificate.json"
     words = "This compares the file's hash and checks every promise again on the released rows. It needs nothing but the two files."
-    return _card("Check it yourself", f"<pre><code>{safe(command)}</code></pre><p>{words}</p>")
+    return card("Check it yourself", f"<pre><code>{safe(command)}</code></pre><p>{words}</p>")
 
 
 def _provenance(certificate: Mapping[str, Any]) -> str:
