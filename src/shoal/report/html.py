@@ -272,7 +272,12 @@ def _steps(certificate: Mapping[str, Any]) -> str:
             f'<span class="quiet">({safe(gives)})</span><br/>{safe(step.get("summary") or "")} {_columns(names) if names else ""}</li>'
         )
     roles, lines = _map(certificate, "roles"), []
-    for role, called in (("quasi", "Quasi-identifiers"), ("confidential", "Confidential"), ("weight", "Weight"), ("household", "Household")):
+    for role, called in (
+        ("quasi", "Quasi-identifiers"),
+        ("confidential", "Confidential"),
+        ("weight", "Weight"),
+        ("household", "Household"),
+    ):
         if _list(roles, role):
             lines.append(f"<tr><td>{called}</td><td>{_columns(_list(roles, role))}</td></tr>")
     removed = _value(roles, "identifiers_removed")

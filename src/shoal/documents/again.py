@@ -1,0 +1,117 @@
+"""Texts found once, looked for again: in the rest of their document, and in the whole collection."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+from shoal.document import EMAIL, ORGANIZATION, PERSON, PHONE, UNKNOWN, Document, Finding
+from shoal.documents.leaks import searchable
+
+_WORD = re.compile(r"[^\W_]+")
+SHORTEST_SURNAME = 4
+SURE = 0.8  # of a name whose last word is looked for by itself
+
+
+class Again:
+    """Where texts stand in another text, as words that follow each other, without case and accents; the longest first.
+
+    A text of one capitalised word is found only where it has its capital: without one it is as often an ordinary word.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], int, bool]]] = defaultdict(list)
+        for number, text in enumerate(texts):
+            words = tuple(_folded(word) for word in _WORD.findall(text))
+            if words and searchable(text) != "no":
+                self._by_first[words[0]].append((words, number, len(words) == 1 and text.strip()[:1].isupper()))
+        for found in self._by_first.values():
+            found.sort(key=lambda one: (-len(one[0]), one[1]))
+
+    def occurrences(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """(start, end, which text), in order, not overlapping."""
+        words = list(_WORD.finditer(text))
+        folded = [_folded(word.group()) for word in words]
+        i = 0
+        while i < len(words):
+            for sequence, number, is_name in self._by_first.get(folded[i], ()):
+                end = i + len(sequence)
+                if (len(sequence) == 1 or tuple(folded[i:end]) == sequence) and not (is_name and not words[i].group()[0].isupper()):
+                    yield words[i].start(), words[end - 1].end(), number
+                    i = end - 1
+                    break
+            i += 1
+
+
+class Seen(NamedTuple):
+    """What a first look through a collection found: texts by kind with how sure each was at best, and the words that stand in lower case."""
+
+    names: dict[tuple[str, str], float]
+    ordinary: set[str]
+
+    def add(self, document: Document, findings: Iterable[Finding]) -> None:
+        """Take a document's findings along."""
+        self.ordinary.update(word for word in _WORD.findall(document.text) if word.islower())
+        for one in findings:
+            key = (document.text[one.start : one.end], one.kind)
+            self.names[key] = max(one.confidence, self.names.get(key, 0.0))
+
+
+class Elsewhere:
+    """Finds names that were found elsewhere in the collection, and surnames of persons found there."""
+
+    name: ClassVar[str] = "elsewhere"
+
+    def __init__(self, seen: Seen, accept: float) -> None:
+        kinds: dict[str, tuple[str, float]] = {}
+        for (text, kind), confidence in sorted(seen.names.items(), key=lambda item: item[1]):
+            if confidence >= accept and kind in (PERSON, ORGANIZATION, EMAIL, PHONE) and not self._ordinary(text, seen):
+                kinds[text] = (kind, confidence)
+        for (text, kind), confidence in seen.names.items():
+            words = _WORD.findall(text)
+            if kind == PERSON and confidence >= SURE and len(words) > 1 and self._surname(words[-1], seen):
+                kinds.setdefault(words[-1], (PERSON, 0.9 * confidence))
+        self._found: Mapping[int, tuple[str, float]] = dict(enumerate(kinds.values()))
+        self._again = Again(kinds)
+
+    def _surname(self, word: str, seen: Seen) -> bool:
+        return len(word) >= SHORTEST_SURNAME and word[0].isupper() and not word.isupper() and not self._ordinary(word, seen)
+
+    @staticmethod
+    def _ordinary(text: str, seen: Seen) -> bool:
+        """One word that the collection also writes in lower case."""
+        words = _WORD.findall(text)
+        return len(words) == 1 and words[0].lower() in seen.ordinary
+
+    def detect(self, document: Document) -> list[Finding]:
+        """Every occurrence."""
+        found = []
+        for start, end, number in self._again.occurrences(document.text):
+            kind, confidence = self._found[number]
+            found.append(Finding(start, end, kind, min(confidence, 0.95), "the same words were found in the collection"))
+        return found
+
+
+def named_elsewhere(findings: list[Finding], more: list[Finding]) -> list[Finding]:
+    """Findings, and those of the collection that overlap none of them. An unknown word that the collection knows has its kind."""
+    known = {(one.start, one.end): one for one in more}
+    kept = [known.get((one.start, one.end), one) if one.kind == UNKNOWN else one for one in findings]
+    covered = sorted((one.start, one.end) for one in kept)
+    out, at = list(kept), 0
+    for one in sorted(more, key=lambda one: one.start):
+        while at < len(covered) and covered[at][1] <= one.start:
+            at += 1
+        if at == len(covered) or covered[at][0] >= one.end:
+            out.append(one)
+    return sorted(out, key=lambda one: one.start)
+
+
+@lru_cache(maxsize=1 << 18)
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    return "".join(letter for letter in unicodedata.normalize("NFKD", word) if unicodedata.category(letter) != "Mn").casefold()

@@ -1,0 +1,83 @@
+"""Dates in many forms, and ages. Months in English, Spanish, French, German, Italian, Portuguese and Dutch."""
+
+import re
+from collections.abc import Iterator
+
+from shoal.document import DATE, Finding
+from shoal.documents.recognizers_zones import DIGIT, search_in, zones
+
+AGE = "age"
+
+_ENGLISH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_OTHERS = (
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+    "|janvier|février|fevrier|mars|avril|mai|juin|juillet|août|aout|septembre|octobre|novembre|décembre|decembre"
+    "|januar|jänner|februar|märz|juni|juli|oktober|dezember"
+    "|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre"
+    "|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro"
+    "|januari|februari|maart|mei|augustus"
+)
+_MONTH = rf"(?:{_OTHERS}|{_ENGLISH})\b\.?"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_NUMBER = r"(?:0?[1-9]|1[0-2])"
+_YEAR = r"(?:1[6-9]|20)\d\d"
+_SHORT_YEAR = rf"(?:{_YEAR}|['’]?\d\d(?!\d))"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
+_TIME = r"(?:,?[ T]{1,2}(?:at )?(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?: ?[ap]\.?m\b\.?)?(?: ?(?:Z\b|[+-]\d\d:?\d\d|UTC|GMT|[ECMP][SD]T))?)?"
+_NOT_BEFORE, _NOT_AFTER = r"(?<![\w./-])", r"(?![\w]|[./-]\d)"
+
+DATES = re.compile(
+    rf"{_NOT_BEFORE}(?:(?:{_WEEKDAY}),? )?(?:"
+    rf"(?P<iso>{_YEAR}[-/.]{_NUMBER}[-/.]{_DAY})"
+    rf"|(?P<figures>(?:{_DAY}[/.-]{_NUMBER}|{_NUMBER}[/.-]{_DAY})(?P<mark>[/.-])(?:{_YEAR}|\d\d))"
+    rf"|(?P<words>{_DAY}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:of |de |di |den )?{_MONTH}(?:,?[ -](?:de |del |do )?{_SHORT_YEAR})?)"
+    rf"|(?P<american>{_MONTH}[ -]{_DAY}(?:st|nd|rd|th)?(?:(?:,? |-){_SHORT_YEAR})?)"
+    rf"|(?P<month>{_MONTH}(?:,? | of | de |-){_YEAR})"
+    rf"){_TIME}{_NOT_AFTER}",
+    re.IGNORECASE,
+)
+# A year alone is a date only where the words before it say so.
+YEARS = re.compile(
+    rf"\b(?:in|during|since|until|till|before|after|between|around|circa|years?|born(?: in)?|(?:by|from|to|of|and)(?=[ \n](?:19|20)))[ \n](?P<year>{_YEAR}s?)\b"
+    rf"(?:[ ]?[-–/][ ]?(?P<end>(?:{_YEAR}|\d\d)\b))?(?![.,]?\d|[%°/-])",
+    re.IGNORECASE,
+)
+WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:MON|TUES|WEDNES|THURS|FRI|SATUR|SUN)DAYS?\b")
+_NO_AGE = r"(?![.,:/-]?\d| ?(?:%|per|million|percent|hours?|minutes?|days?|miles|km|people))"
+AGES = re.compile(
+    r"\b(?P<years>\d{1,3})(?:[ -]?(?:years?|yrs?|months?|weeks?|days?)[ -]?olds?\b|[ -]?y/?o\b)"
+    rf"|\b(?:aged?|age is|age of|ages|turn|turns|turned|turning)[ :]{{1,2}}(?:of |is )?(?P<aged>\d{{1,3}})\b{_NO_AGE}",
+    re.IGNORECASE,
+)
+
+
+def find_dates(text: str) -> Iterator[Finding]:
+    """Whole dates surely, a month and a day or a year nearly so, a year alone with a word before it perhaps."""
+    where = zones(text, DIGIT, 40, 45)
+    for match in search_in(DATES, text, where):
+        if _verb(match[0]):
+            continue
+        shape = "figures" if match["figures"] or match["iso"] else "words"
+        sure = 0.95 if shape == "figures" or re.search(r"\d{4}", match[0]) else 0.8
+        yield Finding(match.start(), match.end(), DATE, sure, "a date")
+    for match in WEEKDAYS.finditer(text):
+        yield Finding(match.start(), match.end(), DATE, 0.4, "a day of the week")
+    for match in search_in(YEARS, text, where):
+        yield Finding(
+            match.start("year"), match.end("end") if match["end"] else match.end("year"), DATE, 0.5, "a year after a word of time"
+        )
+
+
+def _verb(written: str) -> bool:
+    """'may 10' is a verb as often as a month; so are 'mar 1' and 'mars 3' when there is no year."""
+    return not re.search(r"\d{4}", written) and bool(re.search(r"\b(?:may|march|mar|mars|mai|mei|dec|sat|sun)\b", written))
+
+
+def find_ages(text: str) -> Iterator[Finding]:
+    """The number of years (months, weeks) of somebody's age."""
+    for match in search_in(AGES, text, zones(text, DIGIT, 25, 45)):
+        group = "years" if match["years"] else "aged"
+        if int(match[group]) <= 125:
+            yield Finding(match.start(group), match.end(group), AGE, 0.85, "an age")

@@ -1,0 +1,439 @@
+"""Documents from end to end: look through, decide, redact, check, certify. A case folder is private; what `redact_case` writes may leave."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal.contracts import Progress, quiet
+from shoal.document import Document, Edit, Finding
+from shoal.documents.again import Elsewhere, Seen, named_elsewhere
+from shoal.documents.case import Case, Looked, Settings, read_private, write_case, write_private
+from shoal.documents.redact import NOBODY, RULE, Stretch, Undecided, Verdicts, edits_of, verdicts
+from shoal.errors import DataError, OutputError, ParameterError, ShoalError, counted
+from shoal.folders import appearing, write_text
+from shoal.randomness import new_secret, rng_for
+
+Names = Literal["number", "keep"]
+
+
+@dataclass
+class Tally:
+    """What became of the files: how many went through, and a sentence for each that did not."""
+
+    done: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)  # files of kinds that are not read
+
+
+def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) -> dict[str, Any]:
+    """Look through a folder, a file or a table's column, and write a case folder. Returns what was found, in numbers."""
+    from shoal.report.documents import write_preview
+
+    if out.exists() or out.is_symlink():
+        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    source = Path(settings.source)
+    if out.absolute().is_relative_to(source.absolute()) and source.is_dir():
+        raise OutputError(f"{out} lies inside {source}: the next look would read the case, too. Choose a folder outside.")
+    tally = Tally()
+    with appearing(out, 0o700) as folder:
+        aside = folder / "first.jsonl"
+        seen = _first_look(settings, aside, tally, progress)
+        if not tally.done:
+            why = f" {next(iter(tally.failed.values()))}" if tally.failed else ""
+            raise DataError(f"No document could be read from {source}.{why}")
+        found: Counter[str] = Counter()
+        write_case(folder, settings, _second_look(settings, aside, seen, tally, found, progress))
+        write_preview(folder, Case(folder), _put_aside(aside), progress)
+        aside.unlink()
+        write_private(folder, "secret.json", {"secret": f"{new_secret():032x}"})
+        write_private(folder, "files.json", {"failed": tally.failed, "left_out": tally.left_out})
+    return {"documents": tally.done, "findings": dict(sorted(found.items())), "failed": tally.failed, "left_out": tally.left_out}
+
+
+def documents_of(settings: Settings, tally: Tally) -> Iterator[Document]:
+    """Every document that can be read; the others are tallied with a sentence each."""
+    from shoal.documents.read import find_documents, read_document, read_table_column
+
+    source = Path(settings.source)
+    if settings.column:
+        for document in read_table_column(source, settings.column):
+            tally.done += 1
+            yield document
+        return
+    if source.is_file():
+        tally.done += 1
+        yield read_document(source)
+        return
+    paths = find_documents(source)
+    tally.left_out = _others(source, set(paths))
+    for path in paths:
+        name = path.relative_to(source).as_posix()
+        try:
+            document = read_document(path, name)
+        except ShoalError as error:
+            tally.failed[name] = str(error)
+            continue
+        tally.done += 1
+        yield document
+
+
+def _others(source: Path, paths: set[Path]) -> list[str]:
+    found = []
+    for place, folders, files in os.walk(source):
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        found += [Path(place, file).relative_to(source).as_posix() for file in files if Path(place, file) not in paths]
+    return sorted(found)
+
+
+def _count(settings: Settings) -> int:
+    from shoal.documents.read import find_documents
+
+    source = Path(settings.source)
+    return 0 if settings.column or not source.is_dir() else len(find_documents(source))
+
+
+@dataclass
+class _Seen:
+    names: Seen
+    risky: int = 0
+    words: int = 0
+
+
+def _first_look(settings: Settings, aside: Path, tally: Tally, progress: Progress) -> _Seen:
+    """Each document by itself. Texts are put aside, so that no file is read twice."""
+    from shoal.documents.detect import default_detectors, detect
+
+    layers = ("recognizers", "tagger", "spacy", *(("capitals",) if settings.capitals == "review" else ()))
+    detectors = default_detectors(layers, Path(settings.kinds) if settings.kinds else None, settings.spacy or None)
+    risk = _risk(settings)
+    seen = _Seen(Seen({}, set()))
+    total = _count(settings)
+    with open(aside, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        for document in documents_of(settings, tally):
+            findings = detect(document, detectors)
+            seen.names.add(document, findings)
+            if risk is not None:
+                hits = risk.find(document.text)
+                seen.risky, seen.words = seen.risky + len(hits.word), seen.words + hits.words
+            about = [document.name, document.kind, document.digest, document.text]
+            entry = [about, [[one.start, one.end, one.kind, one.confidence, one.because] for one in findings]]
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            progress("looking through documents", tally.done + len(tally.failed), max(total, tally.done + len(tally.failed)))
+    return seen
+
+
+def _put_aside(aside: Path) -> Iterator[Document]:
+    with aside.open(encoding="utf-8") as lines:
+        for line in lines:
+            (name, kind, digest, text), _ = json.loads(line)
+            yield Document(name, text, kind, (), digest)
+
+
+def _second_look(settings: Settings, aside: Path, seen: _Seen, tally: Tally, found: Counter[str], progress: Progress) -> Iterator[Looked]:
+    """With the collection known: names found elsewhere, and blocks denser than usual."""
+    from shoal.documents.blocks import blocks
+
+    risk = _risk(settings)
+    usual = seen.risky / seen.words if seen.words else 0.0
+    elsewhere = Elsewhere(seen.names, settings.accept)
+    with aside.open(encoding="utf-8") as lines:
+        for done, line in enumerate(lines, 1):
+            (name, kind, digest, text), plain = json.loads(line)
+            document = Document(name, text, kind, (), digest)
+            findings = named_elsewhere([Finding(*one) for one in plain], elsewhere.detect(document))
+            risky = blocks(text, risk.find(text), risk.terms, usual) if risk is not None else []
+            found.update(one.kind for one in findings)
+            found["risky blocks"] += len(risky)
+            found["open"] += sum(one.confidence < settings.accept for one in findings)
+            yield Looked.of(document, findings, risky)
+            progress("comparing documents", done, tally.done)
+
+
+def _risk(settings: Settings) -> Any:
+    if not settings.risk_terms:
+        return None
+    from shoal.documents.risk_terms import RiskTerms
+    from shoal.text.wordnet import read_wordnet
+
+    try:
+        wordnet = read_wordnet()
+    except DataError:
+        wordnet = None  # then misspelt risk terms are not looked for
+    return RiskTerms(settings.risk_terms, wordnet)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What redacting would do, for every document of a case in its order."""
+
+    case: Case
+    looked: list[Looked]
+    decided: list[Verdicts]
+    puts: list[list[str | None]]  # for the stretches that go
+    entities: list[Any]
+    map: str  # who is behind each replacement: a secret
+    style: str
+    secret: int
+
+
+def plan(
+    folder: Path,
+    style: str = "label",
+    numbering: Literal["appearance", "random"] = "appearance",
+    undecided: Undecided = "redact",
+    accept_blocks: float | None = None,
+    seed: int | None = None,
+) -> Plan:
+    """Put decisions and rules together, find out who is the same, and choose what stands in each place."""
+    from shoal.documents.entities import Mention, resolve
+    from shoal.documents.places import Places
+    from shoal.documents.styles import map_to_json, replacements
+
+    if accept_blocks is not None and not 0 <= accept_blocks <= 1:
+        raise ParameterError(f"accept_blocks is a score between 0 and 1, got {accept_blocks:g}.")
+    case = Case(folder)
+    settings, log = case.settings, case.decisions()
+    looked = list(case.looked())
+    decided = [verdicts(one, log.get(one.name, ()), settings.accept, undecided, accept_blocks) for one in looked]
+    waiting = sum(block.verdict == "open" for one in decided for block in one.blocks)
+    if waiting:
+        where = sum(any(block.verdict == "open" for block in one.blocks) for one in decided)
+        raise DataError(
+            f"{counted(waiting, 'risky block')} in {counted(where, 'document')} {'is' if waiting == 1 else 'are'} undecided. "
+            f"Decide with `shoal documents review {folder}`, or give --accept-blocks 0.8 to remove what scores as much and keep the rest."
+        )
+    mentions: list[Mention] = []
+    for number, (one, verdict) in enumerate(zip(looked, decided)):
+        texts = {(finding.start, finding.end): text for finding, text in zip(one.findings, one.texts)}
+        going = verdict.going()
+        if any((stretch.start, stretch.end) not in texts for stretch in going):
+            text = document_named(settings, one.name).text
+            texts |= {(stretch.start, stretch.end): text[stretch.start : stretch.end] for stretch in going}
+        mentions += [Mention(number, s.start, s.end, texts[s.start, s.end], s.kind, s.confidence) for s in going]
+    places = Places(settings.places) if settings.places >= 0 else None
+    entities = resolve(mentions, settings.keep, settings.drop, places)
+    secret = int(read_private(folder, "secret.json").get("secret", "0"), 16) if seed is None else seed
+    given = replacements(entities, mentions, style, rng_for(secret, "replacements"), numbering)  # type: ignore[arg-type]
+    stays = _decided_to_go(mentions, decided, given)
+    puts: list[list[str | None]] = [[] for _ in looked]
+    for mention, words in zip(mentions, stays):
+        puts[mention.document].append(words)
+    return Plan(case, looked, decided, puts, entities, map_to_json(entities, mentions, stays), style, secret)
+
+
+def _decided_to_go(mentions: list[Any], decided: list[Verdicts], given: list[str | None]) -> list[str | None]:
+    """A list of known places keeps what only a rule would remove: what a person marked goes."""
+    persons: dict[tuple[int, int], Stretch] = {
+        (number, one.start): one for number, verdict in enumerate(decided) for one in verdict.going() if one.by not in (RULE, NOBODY)
+    }
+    return [
+        f"[{mention.kind}]" if words is None and (mention.document, mention.start) in persons else words
+        for mention, words in zip(mentions, given)
+    ]
+
+
+def document_named(settings: Settings, name: str) -> Document:
+    """One document of a case, read anew."""
+    from shoal.documents.read import read_document, read_table_column
+
+    source = Path(settings.source)
+    if settings.column:
+        rows = read_table_column(source, settings.column)
+        number = int(name.removeprefix("row-")) if name.removeprefix("row-").isdigit() else 0
+        if not 1 <= number <= len(rows):
+            raise DataError(f"{source} has no {name}. It has changed since it was looked through. Run detect again.")
+        return rows[number - 1]
+    return read_document(path_of(settings, name), name)
+
+
+def path_of(settings: Settings, name: str) -> Path:
+    """Where a document of a case lies. Its name must not lead out of the folder."""
+    source = Path(settings.source)
+    if source.is_file():
+        return source
+    path = source / name
+    if not path.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"A document of the case lies outside {source}: findings.jsonl was changed by hand. Run detect again.")
+    return path
+
+
+def generalized(settings: Settings, document: Document, decided: Verdicts) -> list[Edit]:
+    """Risky terms in general words, for blocks where that was decided."""
+    blocks = [one.block for one in decided.blocks if one.verdict == "generalize"]
+    if not blocks:
+        return []
+    from shoal.documents.plausible import generalize
+    from shoal.text.wordnet import read_wordnet
+
+    wordnet = read_wordnet()
+    return [edit for block in blocks for edit in generalize(wordnet, document.text, block, settings.risk_senses).edits]
+
+
+def redact_case(
+    folder: Path,
+    out: Path,
+    style: str = "label",
+    numbering: Literal["appearance", "random"] = "appearance",
+    names: Names = "number",
+    undecided: Undecided = "redact",
+    accept_blocks: float | None = None,
+    seed: int | None = None,
+    progress: Progress = quiet,
+) -> dict[str, Any]:
+    """Write redacted documents with their certificate and report. A document that cannot be written safely is not written. Returns the certificate."""
+    from shoal.report.documents import certificate_of, internal_page, public_page
+
+    if out.exists() or out.is_symlink():
+        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    made = plan(folder, style, numbering, undecided, accept_blocks, seed)
+    settings = made.case.settings
+    if Path(settings.source).is_dir() and out.absolute().is_relative_to(Path(settings.source).absolute()):
+        raise OutputError(f"{out} lies inside {settings.source}, among the originals. Choose a folder outside.")
+    tally = Tally()
+    called = _called(made, names)
+    with appearing(out) as place:
+        again = _write_table(made, place, tally) if settings.column else _write_files(made, place, called, tally, progress)
+        if not tally.done:
+            raise DataError(f"No document could be written. {next(iter(tally.failed.values()), '')}".strip())
+        said = certificate_of(made, place, tally, again, undecided, accept_blocks, numbering)
+        write_text(place / "certificate.json", json.dumps(said, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+        write_text(place / "report.html", public_page(said))
+    write_private(folder, "map.json", json.loads(made.map))
+    write_private(folder, "written.json", {"folder": str(out.absolute()), "names": called})
+    write_text(folder / "report.html", internal_page(said, made, tally), mode=0o600)
+    return {**said, "failed": tally.failed}
+
+
+def _called(made: Plan, names: Names) -> dict[str, str]:
+    """What each document is called outside: a number drawn at random, since a file's name can be a person's."""
+    if names == "keep":
+        return {one.name: one.name for one in made.looked}
+    width = len(str(len(made.looked)))
+    order = rng_for(made.secret, "names").permutation(len(made.looked))
+    return {one.name: f"document-{int(number) + 1:0{width}d}" for one, number in zip(made.looked, order)}
+
+
+def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tally, progress: Progress) -> int:
+    from shoal.documents.leaks import text_leaks
+    from shoal.documents.read import read_document
+    from shoal.documents.write import write_redacted
+
+    again = 0
+    for done, (one, decided, puts) in enumerate(zip(made.looked, made.decided, made.puts), 1):
+        try:
+            path = path_of(made.case.settings, one.name)
+            document = read_document(path, one.name)
+            one.check(document)
+            edits, kept, more = edits_of(document.text, decided, puts, generalized(made.case.settings, document, decided))
+            name = called[one.name]
+            gone = [document.text[edit.start : edit.end] for edit in edits]
+            if name == one.name and text_leaks(str(Path(name).with_suffix("")), gone):
+                raise DataError("The name of a file holds what was removed from it. Leave out --names keep, so that files are numbered.")
+            write_redacted(path, replace(document, name=Path(name).name), edits, place / "documents" / Path(name).parent, kept)
+            again += more
+            tally.done += 1
+        except ShoalError as error:
+            tally.failed[one.name] = str(error)
+        progress("redacting", done, len(made.looked))
+    return again
+
+
+def _write_table(made: Plan, place: Path, tally: Tally) -> int:
+    from shoal.documents.read import read_table_column
+    from shoal.documents.write import write_table_column
+
+    settings = made.case.settings
+    rows = read_table_column(Path(settings.source), settings.column)
+    if len(rows) != len(made.looked):
+        raise DataError(f"{settings.source} has changed since it was looked through. Run detect again.")
+    edits, kept, again = [], [], 0
+    for document, one, decided, puts in zip(rows, made.looked, made.decided, made.puts):
+        one.check(document)
+        found, stays, more = edits_of(document.text, decided, puts, generalized(made.case.settings, document, decided))
+        edits.append(found)
+        kept.append(stays)
+        again += more
+    ending = Path(settings.source).suffix if Path(settings.source).suffix in (".csv", ".parquet") else ".csv"
+    write_table_column(settings.source, settings.column, edits, place / f"documents{ending}", rng_for(made.secret, "rows"), kept)
+    tally.done = len(rows)
+    return again
+
+
+def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> dict[str, Any]:
+    """Ask originals and redacted documents the same, and attack what was written. `redact_case` must have been done."""
+    from shoal.documents.evaluate import compare, read_queries
+    from shoal.documents.read import read_document
+    from shoal.documents.recovery import Removed, recover_by_context, recover_by_search
+    from shoal.text.search import SearchEngine
+
+    asked = read_queries(queries)
+    written = read_private(folder, "written.json")
+    out = Path(str(written.get("folder", "")))
+    if not written or not (out / "certificate.json").is_file():
+        raise DataError(f"The redacted documents of {folder} are not there. Run `shoal documents redact {folder} -o out` first.")
+    case = Case(folder)
+    if case.settings.column:
+        raise DataError("Rows of a table were shuffled when they were written, so they cannot be compared. Evaluate documents in files.")
+    looked = list(case.looked())
+    behind = _numbers_behind(folder)
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    removed = []
+    for number, one in enumerate(looked):
+        file = _file_of(out / "documents", str(written["names"].get(one.name, "")))
+        if file is not None:
+            for found, text in zip(one.findings, one.texts):
+                if (number, found.start) in behind:
+                    removed.append(Removed(len(before), text, found.kind, behind[number, found.start]))
+            before[one.name] = document_named(case.settings, one.name).text
+            after[one.name] = read_document(file).text
+        progress("reading both", number + 1, len(looked))
+    if not before:
+        raise DataError(f"No document of {out} belongs to this case. Redact again.")
+    names = list(before)
+    first, then = (SearchEngine(names, texts.values()) for texts in (before, after))
+    attacks = []
+    if removed:
+        texts = list(before.values()), list(after.values())
+        attacks = [recover_by_search(removed, texts[1], rng_for(new_secret(), "search")), recover_by_context(removed, *texts)]
+    return {
+        "documents": len(before),
+        **{part: [_change(one) for one in compare(first, then, getattr(asked, part), asked.random)] for part in ("utility", "risk")},
+        "attacks": [one.public() for one in attacks],
+    }
+
+
+def _numbers_behind(folder: Path) -> dict[tuple[int, int], int]:
+    """(document, start) -> entity, for what was removed."""
+    entities = read_private(folder, "map.json").get("entities", [])
+    return {
+        (int(document), int(start)): number
+        for number, entity in enumerate(entities)
+        if entity["replacements"]
+        for document, start in entity["mentions"]
+    }
+
+
+def _file_of(place: Path, name: str) -> Path | None:
+    """The file that was written for a document; of a PDF, which became pictures, its text."""
+    stem = Path(name)
+    found = sorted((place / stem.parent).glob(f"{stem.name}.*")) or ([place / name] if name and (place / name).is_file() else [])
+    return next((file for file in found if file.name.endswith(".pdf.txt")), found[0] if found else None)
+
+
+def _change(one: Any) -> dict[str, Any]:
+    return {
+        "name": one.query.name,
+        "words": one.query.words,
+        "threshold": one.threshold,
+        **{key: round(value, 4) for key, value in one.changes.items()},
+        "nmi": one.nmi,
+        "overlap": one.overlap,
+        "loss": one.loss,
+    }
