@@ -1,4 +1,4 @@
-"""shoal: release sensitive tables safely, with the evidence beside them.
+"""shoal: release sensitive tables and documents safely, with the evidence beside them.
 
 Names are loaded when they are first used, so that `import shoal` stays light.
 """
@@ -24,12 +24,17 @@ _WHERE = {
     "attack": "shoal.api",
     "patterns_of": "shoal.patterns",
     "invented_patients": "shoal.example",
+    "detect_documents": "shoal.sanitize",
+    "redact_documents": "shoal.sanitize",
+    "evaluate_documents": "shoal.sanitize",
+    "Case": "shoal.documents.case",
 }
 
 if TYPE_CHECKING:
     from shoal.api import attack as attack
     from shoal.api import measure as measure
     from shoal.api import protect as protect
+    from shoal.documents.case import Case as Case
     from shoal.errors import ShoalError as ShoalError
     from shoal.example import invented_patients as invented_patients
     from shoal.files import read_table as read_table
@@ -37,6 +42,9 @@ if TYPE_CHECKING:
     from shoal.patterns import patterns_of as patterns_of
     from shoal.release import Release as Release
     from shoal.roles import Roles as Roles
+    from shoal.sanitize import detect_documents as detect_documents
+    from shoal.sanitize import evaluate_documents as evaluate_documents
+    from shoal.sanitize import redact_documents as redact_documents
     from shoal.score import AttackResult as AttackResult
     from shoal.score import Knowledge as Knowledge
     from shoal.score import Score as Score

@@ -31,6 +31,21 @@ class Tally:
     left_out: list[str] = field(default_factory=list)  # files of kinds that are not read
 
 
+def detect_documents(source: str | Path, out: str | Path, **settings: Any) -> dict[str, Any]:
+    """Look through a folder, a file or a table's `column`, and write a case folder; `settings` are those of `Settings`."""
+    return detect_to_case(Settings(source=str(Path(source).absolute()), **settings), Path(out))
+
+
+def redact_documents(case: str | Path, out: str | Path, **choices: Any) -> dict[str, Any]:
+    """Write the redacted documents of a case; `choices` are those of `redact_case`. Returns the certificate and what failed."""
+    return redact_case(Path(case), Path(out), **choices)
+
+
+def evaluate_documents(case: str | Path, queries: str | Path) -> dict[str, Any]:
+    """Ask originals and redacted documents the same queries, and attack the redacted ones."""
+    return evaluate_case(Path(case), Path(queries))
+
+
 def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) -> dict[str, Any]:
     """Look through a folder, a file or a table's column, and write a case folder. Returns what was found, in numbers."""
     from shoal.report.documents import write_preview
@@ -398,14 +413,20 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
         raise DataError(f"No document of {out} belongs to this case. Redact again.")
     names = list(before)
     first, then = (SearchEngine(names, texts.values()) for texts in (before, after))
-    attacks = []
-    if removed:
-        texts = list(before.values()), list(after.values())
-        attacks = [recover_by_search(removed, texts[1], rng_for(new_secret(), "search")), recover_by_context(removed, *texts)]
+    attacks, not_tried = [], []
+    for attack in (
+        lambda: recover_by_search(removed, list(after.values()), rng_for(new_secret(), "search")),
+        lambda: recover_by_context(removed, list(before.values()), list(after.values())),
+    ):
+        try:
+            attacks.append(attack())
+        except (DataError, ParameterError) as error:
+            not_tried.append(str(error))
     return {
         "documents": len(before),
         **{part: [_change(one) for one in compare(first, then, getattr(asked, part), asked.random)] for part in ("utility", "risk")},
         "attacks": [one.public() for one in attacks],
+        "attacks_not_tried": not_tried,
     }
 
 

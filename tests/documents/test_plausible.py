@@ -71,6 +71,15 @@ def test_verbs_follow_their_forms(tiny):
     assert applied(text, done.edits) == "They attack, attacked, were attacking; he attacks."
 
 
+def test_a_form_that_is_no_form_of_the_noun_is_left(tiny):
+    text = "Guns, gunned; a GUN."
+    done = generalize(tiny, text, block_of(text, ["gun"]), {"gun": "gun.n.01"})
+    assert applied(text, done.edits) == "Weapons, gunned; a Weapon."
+    assert [text[start:end] for start, end, _ in done.left] == ["gunned"]
+    only = generalize(tiny, "gunned", block_of("gunned", ["gun"]), {"gun": "gun.n.01"})
+    assert (only.edits, only.plausibility, dict(only.replaced)) == ((), 1, {})
+
+
 def test_the_fewest_base_texts_that_are_enough(tiny):
     text = "pistol rifle"
     block, senses = block_of(text, ["pistol", "rifle"]), {"pistol": "pistol.n.01", "rifle": "rifle.n.01"}

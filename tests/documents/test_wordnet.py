@@ -54,6 +54,7 @@ def test_up_and_down(tiny):
     levels = [names(tiny, level) for level in tiny.below(weapon)]
     assert levels == [["weapon.n.01"], ["gun.n.01", "knife.n.01", "nuclear_weapon.n.01"], ["pistol.n.01", "rifle.n.01"]]
     assert list(map(len, tiny.below(weapon, 1))) == [1, 3]
+    assert [tiny.size_below(synset) for synset in (weapon, knife, tiny.named("device.n.01"))] == [5, 0, 7]
     assert tiny.instances == {tiny.named("excalibur.n.01")}
 
 

@@ -184,6 +184,9 @@ def evaluate(
         ],
     )
 
+    for why in found["attacks_not_tried"]:
+        show.say(f"An attack was not tried: {why}")
+
 
 @documents.command()
 def terms(

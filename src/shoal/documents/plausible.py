@@ -30,8 +30,8 @@ class Generalized:
     `plausibility` is t: at least so many different texts could have become this one. It is the product, over the different terms
     replaced, of the number of things (synsets) below the word that replaces it; a term that stands twice counts once, and synonyms
     are one thing, so t is rather too small than too large. It says nothing of how likely each of those texts is: the words around
-    often leave only a few. `left` are the risky terms that WordNet offers nothing for (adjectives, names, terms of your own): they are
-    still in the text, and a person has to decide about them.
+    often leave only a few. `left` are the risky terms that WordNet offers nothing for (adjectives, names, terms of your own) or
+    that are written in a form no ending explains: they are still in the text, and a person has to decide about them.
     """
 
     edits: tuple[Edit, ...]
@@ -70,8 +70,7 @@ def _more_general(wordnet: WordNet, term: str, senses: Mapping[str, str], risky:
             words = [word.replace("_", " ") for word in wordnet.words[synset]]
             spelt = _reduced(words)
             if not spelt & risky and not any(own & set(word) for word in spelt):
-                things = sum(len(under) for under in wordnet.below(synset)) - 1
-                found.setdefault(words[0], General(words[0], level, max(things, 1)))
+                found.setdefault(words[0], General(words[0], level, wordnet.size_below(synset)))
         here = above
     return sorted(found.values(), key=lambda general: (general.things, general.level, general.word))
 
@@ -143,26 +142,30 @@ def _options(wordnet: WordNet, block: Block, senses: Mapping[str, str]) -> dict[
 
 def _apply(wordnet: WordNet, text: str, block: Block, senses: Mapping[str, str], chosen: Mapping[str, General]) -> Generalized:
     edits, left = [], []
+    replaced = {}
     for start, end, term in block.terms:
-        if term not in chosen:
+        part = wordnet.part_of_speech(wordnet.named(senses[term])) if term in chosen else ""
+        word = _like(text[start:end], term, chosen[term].word, part) if part else None
+        if word is None:
             left.append((start, end, term))
             continue
-        part = wordnet.part_of_speech(wordnet.named(senses[term]))
-        word = _like(text[start:end], term, chosen[term].word, part)
+        replaced[term] = chosen[term]
         begin = _article_before(text, start)
         edits.append(Edit(begin, end, f"{_article(text[begin:start], word)}{word}" if begin < start else word))
-    things = prod(general.things for general in chosen.values())
-    return Generalized(tuple(edits), things, dict(chosen), tuple(left))
+    return Generalized(tuple(edits), prod(general.things for general in replaced.values()), replaced, tuple(left))
 
 
-def _like(written: str, term: str, word: str, part: str) -> str:
-    """The word in the number, tense and case of what it replaces, as far as regular endings go."""
-    plain = written.lower()
-    if plain != term:
-        if part == "n" and plain.endswith("s") and not term.endswith("s"):
-            word = _with(word, "s")
-        elif part == "v":
-            word = _with(word, next((ending for ending in ("ing", "ed", "s") if plain.endswith(ending)), ""))
+def _like(written: str, term: str, word: str, part: str) -> str | None:
+    """The word in the number, tense and case of what it replaces, as far as regular endings go; None if it is written otherwise.
+
+    "Attempted" is not the noun "attempt", though they share a stem: "event" must not stand for it.
+    """
+    plain = " ".join(written.lower().split())
+    endings = {"n": ("", "s"), "v": ("", "s", "ed", "ing")}.get(part, ("",))
+    ending = next((ending for ending in endings if plain == _with(term, ending)), None)
+    if ending is None and plain.replace("-", "").replace(" ", "") != term.replace("-", "").replace(" ", ""):
+        return None
+    word = _with(word, ending or "")
     return word[:1].upper() + word[1:] if written[:1].isupper() else word
 
 

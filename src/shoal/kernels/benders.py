@@ -171,7 +171,8 @@ def _checked(original: ArrayLike, protected: ArrayLike, family: Family, k_additi
         raise ValueError(
             f"A fuzzy measure of {n} attributes has 2^{n} weights. Use {MOST_ATTRIBUTES} attributes at most, or another aggregator."
         )
-    return x, y
+    unit = 2.0 ** -np.frexp(max(np.abs(x).max(), np.abs(y).max()))[1]  # exact, and squares neither vanish nor overflow
+    return x * unit, y * unit
 
 
 class _Search:
@@ -251,14 +252,14 @@ class _Search:
             self.progress(int(self.linked.sum()), len(self.x) - self.failures)
 
     def walk(self, seconds: float) -> None:
-        """Cells: halve the gap between the bounds again and again, each time proving that no weights fail less, or finding some."""
+        """Cells: take a third of the gap between the bounds at a time, proving that no weights fail less, or finding some."""
         until = self.spent() + seconds
         _, value, offset = self.game.rows
         rows, record = np.column_stack([value + offset[:, None], offset]) - TIE, self.game.record
         kept = ~self.hopeless[record]
         rows, record = rows[kept], record[kept]
         while self.open() and self.spent() < until:
-            target = (self.failures + len(self.x) - int(self.linked.sum()) + 1) // 2
+            target = self.failures + -(-(len(self.x) - int(self.linked.sum()) - self.failures) // 3)
             cells = Pass(rows, record, target - int(self.hopeless.sum()))
             while (state := cells.walk()) == OPEN and self.spent() < until and self.left() > 0:
                 pass

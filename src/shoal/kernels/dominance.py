@@ -6,7 +6,8 @@ wins too; one whose differences are all at least the true link's, and one of the
 a best distance can always be moved a little so that every attribute counts. A candidate whose differences are all at most the true
 link's wins always: the record cannot be linked. For the OWA the differences are compared from the largest to the smallest.
 
-Bilinear forms are not monotone: for them every candidate stays, but the ones equal to another.
+Bilinear forms are not monotone: for them every candidate stays, but the ones equal to another. A candidate whose signed differences are a
+multiple of the true link's, and no larger, always wins; so does one at no distance at all.
 """
 
 from typing import NamedTuple
@@ -32,20 +33,55 @@ def undominated(original: FloatArray, protected: FloatArray, order: int) -> Cand
     return Candidates(*_undominated(original, protected, order))
 
 
-def distinct(original: FloatArray, protected: FloatArray) -> Candidates:
-    """Without any order: every other candidate, equal ones once."""
+def distinct(original: FloatArray, protected: FloatArray, tie: float) -> Candidates:
+    """Without any order: every other candidate, equal ones once. A margin of no more than the tie is none."""
+    first = np.unique(protected, axis=0, return_index=True)[1]
+    return Candidates(*_distinct(original, protected, first, tie))
+
+
+@njit(cache=True)
+def _distinct(original, protected, first, tie):  # type: ignore[no-untyped-def]
     n = len(original)
-    _, first, same = np.unique(protected, axis=0, return_index=True, return_inverse=True)
-    same = same.reshape(-1)
-    twin = np.bincount(same)[same[:n]] > 1
-    others = [np.array([_a_twin(same, i)]) if twin[i] else first[first != i] for i in range(n)]
-    start = np.concatenate([[0], np.cumsum([len(rows) for rows in others])])
-    return Candidates(start, np.concatenate(others) if others else np.empty(0, np.int64), twin)
+    start = np.zeros(n + 1, np.int64)
+    rows = np.empty(n * len(first), np.int64)
+    hopeless = np.zeros(n, np.bool_)
+    for i in range(n):
+        true = original[i] - protected[i]
+        at = start[i]
+        for j in range(len(protected)):
+            if j != i and _most(original[i] - protected[j], true) <= tie:
+                hopeless[i] = True
+                rows[at] = j
+                at += 1
+                break
+        if not hopeless[i]:
+            for j in first:
+                if j != i:
+                    rows[at] = j
+                    at += 1
+        start[i + 1] = at
+    return start, rows[: start[n]].copy(), hopeless
 
 
-def _a_twin(same: IntArray, i: int) -> int:
-    twins = np.flatnonzero(same == same[i])
-    return int(twins[twins != i][0])
+@njit(cache=True)
+def _most(wrong, true):  # type: ignore[no-untyped-def]
+    """The most that ww' - tt' is worth to a matrix of trace 1, its largest eigenvalue, in units of d times the largest square.
+
+    Zero where w is a multiple of t and no longer. Written by the cross products of w and t, so that nothing cancels.
+    """
+    d = len(true)
+    longer, across, largest = 0.0, 0.0, 0.0
+    for k in range(d):
+        longer += wrong[k] ** 2 - true[k] ** 2
+        largest = max(largest, wrong[k] ** 2, true[k] ** 2)
+        for j in range(k):
+            across += (wrong[k] * true[j] - wrong[j] * true[k]) ** 2
+    if largest == 0:
+        return 0.0
+    root = np.sqrt(longer**2 + 4 * across)
+    if longer > 0:
+        return (longer + root) / (2 * d * largest)
+    return 2 * across / (root - longer) / (d * largest) if across > 0 else 0.0
 
 
 @njit(cache=True)

@@ -30,6 +30,7 @@ BoolArray = NDArray[np.bool_]
 
 NOTHING = 2.0  # the margin of no record at all: rows are scaled so that no margin exceeds 1
 LEFT_OUT = 4.0  # what a record that is not chosen has its margins raised by
+SHARE = 1e-11  # a candidate with less of a mixture is not part of it
 OPTIMAL = 1e-11  # reduced costs above minus this are satisfied
 
 
@@ -62,41 +63,51 @@ class Game:
         self.bounds = Rows(start.columns, np.zeros((room, width)), np.zeros(room))
         self.bounds.value[:count], self.bounds.offset[:count] = start.value, start.offset
         self.given = count
-        self.count = np.array([count])
         self.hot = np.zeros(len(self.record), np.bool_)
-        size = space.size
-        self.basis = np.concatenate([len(self.record) + 1 + np.arange(size), [len(self.record)]])
         self.pivots = 0
+        self._restart()
 
     def margin(self, chosen: BoolArray, enough: float = 0.0) -> float:
         """The best margin of the chosen records. With `enough`, only whether it is more than that.
 
         Then the search stops at the first parameters whose margin is above, or at the first proof that none is.
         """
-        space = self.space
-        form = space.n if space.family == "bilinear" else 0
-        if self.count[0] > len(self.bounds.offset) - 8 * space.n:
-            self._forget()
-        self.value, self.theta, self.shares, steps, settled = best_margin(
-            *self.rows, self.record, self.candidates.start, *self.bounds, self.count, chosen, self.hot, self.basis, enough or -np.inf,
-            form, self.original, self.protected, self.candidates.rows,
-        )  # fmt: skip
+        for _ in range(2):
+            if self.count[0] > len(self.bounds.offset) - 8 * self.space.n:
+                self._forget()
+            if self._settled(chosen, enough):
+                return float(self.value)
+            self._restart()
+        raise UnsettledError
+
+    def _settled(self, chosen: BoolArray, enough: float) -> bool:
+        form = self.space.n if self.space.family == "bilinear" else 0
+        try:
+            self.value, self.theta, self.shares, steps, settled = best_margin(
+                *self.rows, self.record, self.candidates.start, *self.bounds, self.count, chosen, self.hot, self.basis, enough or -np.inf,
+                form, self.original, self.protected, self.candidates.rows,
+            )  # fmt: skip
+        except np.linalg.LinAlgError:  # rounding made a basis of what is none
+            return False
         self.pivots += steps
-        if not settled:
-            raise UnsettledError
-        return float(self.value)
+        return bool(settled)
+
+    def _restart(self) -> None:
+        """The corner that every family starts from, and no eigenvectors."""
+        rows, size = len(self.record), self.space.size
+        self.basis = np.concatenate([rows + 1 + np.arange(size), [rows]])
+        self.count = np.array([self.given])
 
     def mixture(self) -> Mixture:
         """The dual answer to the last question."""
         rows = len(self.record)
-        used = self.shares > 1e-13
-        basis, shares = self.basis[used], self.shares[used]
-        mine, bound = basis < rows, basis > rows
+        mine, bound = (self.basis < rows) & (self.shares > SHARE), (self.basis > rows) & (self.shares > 1e-13)
+        basis, shares = self.basis, self.shares
         return Mixture(float(self.value), basis[mine], shares[mine], basis[bound] - rows - 1, shares[bound])
 
     def records(self) -> IntArray:
         """The records of the last proof."""
-        used = self.basis[self.shares > 1e-11]
+        used = self.basis[self.shares > SHARE]
         return np.unique(self.record[used[used < len(self.record)]])
 
     def least(self, theta: FloatArray) -> FloatArray:
@@ -206,6 +217,40 @@ def _nearest(original, protected, rows, start, chosen, theta, n):  # type: ignor
 
 
 @njit(cache=True)
+def _mixed(value, offset, basis, share, rows, n):  # type: ignore[no-untyped-def]
+    """The mixed margins as a matrix: its largest eigenvalue is what they leave to win for any form of trace 1."""
+    mixed = np.zeros((n, n))
+    last = 0.0
+    for b in range(len(basis)):
+        if basis[b] < rows:
+            last += share[b] * offset[basis[b]]
+            at = 0
+            for i in range(n):
+                for j in range(i, n):
+                    if at < value.shape[1]:
+                        mixed[j, i] += share[b] * value[basis[b], at] / (1.0 if i == j else 2.0)
+                        at += 1
+    for i in range(n):
+        mixed[i, i] += last
+    return mixed
+
+
+@njit(cache=True)
+def _direct(value, offset, count, u):  # type: ignore[no-untyped-def]
+    """One more constraint: u' M u >= 0."""
+    n = len(u)
+    last = u[n - 1] ** 2
+    at = 0
+    for i in range(n):
+        for j in range(i, n):
+            if at < value.shape[1]:
+                value[count[0], at] = u[i] * u[i] - last if i == j else 2 * u[i] * u[j]
+                at += 1
+    offset[count[0]] = last
+    count[0] += 1
+
+
+@njit(cache=True)
 def _write(value, offset, r, x, wrong, true, n):  # type: ignore[no-untyped-def]
     """The margin of one wrong link as a row over the free entries of a matrix."""
     size = value.shape[1]
@@ -241,6 +286,14 @@ def _column(index, value, bound_index, bound_value, rows, entry, size):  # type:
 def _add(index, value, row, column):  # type: ignore[no-untyped-def]
     for place in range(value.shape[1]):
         column[place if len(index) == 0 else index[row, place]] += value[row, place]
+
+
+@njit(cache=True)
+def _among(basis, entry):  # type: ignore[no-untyped-def]
+    found = False
+    for b in range(len(basis)):
+        found |= basis[b] == entry
+    return found
 
 
 @njit(cache=True)
@@ -294,17 +347,21 @@ def best_margin(index, value, offset, record, start, bound_index, bound_value, b
             for k in range(size):
                 theta[k] -= cost[b] * inverse[b, k]
         if v < enough and others < 1e-12:
-            settled = True
-            break
-        # The entry that violates most: constraints, and candidates of the list.
+            if form == 0 or enough < 0 or np.linalg.eigvalsh(_mixed(value, offset, basis, share, rows, form))[form - 1] < enough:
+                settled = True
+                break
+            if fresh > 0:  # only rounding
+                anew = True
+                continue
+        # The entry that violates most: constraints, and candidates of the list. What is in the basis can only seem to.
         worst, entering = -OPTIMAL, -1
         for t in range(count[0]):
             rest = bound_offset[t] + _dot(bound_index, bound_value, t, theta)
-            if rest < worst:
+            if rest < worst and not _among(basis, rows + 1 + t):
                 worst, entering = rest, rows + 1 + t
         for at in range(known):
             rest = offset[listed[at]] + _dot(index, value, listed[at], theta) - v
-            if rest < worst:
+            if rest < worst and not _among(basis, listed[at]):
                 worst, entering = rest, listed[at]
         if NOTHING - v < worst:
             worst, entering = NOTHING - v, rows
@@ -346,21 +403,18 @@ def best_margin(index, value, offset, record, start, bound_index, bound_value, b
                     settled = True
                     break
         if entering < 0 and form > 0 and v > enough:
+            before = count[0]
+            if enough > 0 and others < 1e-12:
+                left = np.linalg.eigvalsh(_mixed(value, offset, basis, share, rows, form))[form - 1]
+                if left < 0.9 * enough:  # less than v, which rests on the eigenvectors met so far
+                    v = left
+                    settled = True
+                    break
             spectrum, vectors = np.linalg.eigh(_matrix(theta, form))
-            if spectrum[0] < -OPTIMAL and count[0] + form <= len(bound_offset):
-                for e in range(form):
-                    if spectrum[e] < -OPTIMAL:
-                        u = vectors[:, e]
-                        t = count[0]
-                        last = u[form - 1] ** 2
-                        at = 0
-                        for i in range(form):
-                            for j in range(i, form):
-                                if at < size:
-                                    bound_value[t, at] = u[i] * u[i] - last if i == j else 2 * u[i] * u[j]
-                                    at += 1
-                        bound_offset[t] = last
-                        count[0] += 1
+            for e in range(form):
+                if spectrum[e] < -OPTIMAL and count[0] < len(bound_offset):
+                    _direct(bound_value, bound_offset, count, vectors[:, e])
+            if spectrum[0] < -OPTIMAL and count[0] > before:
                 continue
         if entering < 0:
             if fresh > 20:

@@ -78,10 +78,13 @@ class Pass:
         most = len(self.rows) + 64
         self.log.grow(CELLS, CELLS * 64 + TRIES + most, CELLS * 64 * self.rows.shape[1] + TRIES * self.rows.shape[1] + most)
         log = self.log
-        return int(
-            _walk(self.rows, self.record, self.target, self.corners, self.waiting, self.top, self.lists, self.weights,
-                  log.split, log.cuts, log.links, log.row, log.share, log.size)
-        )  # fmt: skip
+        try:
+            return int(
+                _walk(self.rows, self.record, self.target, self.corners, self.waiting, self.top, self.lists, self.weights,
+                      log.split, log.cuts, log.links, log.row, log.share, log.size)
+            )  # fmt: skip
+        except np.linalg.LinAlgError:  # rounding made a game unsolvable: no proof comes of this pass
+            return FULL
 
 
 @njit(cache=True)

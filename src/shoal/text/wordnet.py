@@ -45,6 +45,7 @@ class WordNet:
         self._glosses: list[str] = []
         self._satellites: set[int] = set()
         self.instances: set[int] = set()  # single things with a name: Ankara, not city
+        self._sizes: dict[int, int] = {}
         self._index: dict[PartOfSpeech, dict[str, tuple[int, ...]]] = {}
         self._irregular: dict[PartOfSpeech, dict[str, tuple[str, ...]]] = {}
         offsets: dict[str, dict[str, int]] = {}
@@ -194,6 +195,12 @@ class WordNet:
             level = [under for under in found if under not in seen and under not in self.instances]
             seen.update(level)
             deep += 1
+
+    def size_below(self, synset: int) -> int:
+        """How many synsets are below it at any depth, instances left out; counted once."""
+        if synset not in self._sizes:
+            self._sizes[synset] = sum(len(level) for level in self.below(synset)) - 1
+        return self._sizes[synset]
 
     @cached_property
     def depths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

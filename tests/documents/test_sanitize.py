@@ -1,0 +1,283 @@
+"""Documents from end to end: letters go in, redacted letters come out, and nothing that was removed is in them."""
+
+import json
+import re
+import stat
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.document import Document, Finding
+from shoal.documents.again import Again, Elsewhere, Seen, named_elsewhere
+from shoal.documents.case import Case
+from shoal.documents.leaks import text_leaks
+from shoal.documents.review import extended, questions, same_text
+from shoal.errors import DataError, OutputError
+from shoal.sanitize import document_named
+
+EXAMPLE_3 = (
+    "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a laboratory near the "
+    "Washington Square Park. Prof. Smith wants to study the birds of the Washington Square Park."
+)
+RISKY = (
+    "The weather was fine and the roses were in bloom all along the garden wall, as they are every year when the days grow long. "
+    "The missile and the bomb are near the weapon store, and the gun and the missile crew have bombs. "
+    "After lunch the whole family went for a long walk along the river and came back late in the evening, tired and very happy."
+)
+
+
+@pytest.fixture
+def letters(tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "first.txt").write_text(EXAMPLE_3)
+    (folder / "second.md").write_text(
+        "Dr. Smith and Maria Gonzalez wrote to anna.berg@example.org on 12 March 2019.\n\nSmith was not amused.\n"
+    )
+    return folder
+
+
+def out_texts(out):
+    return {path.suffix: path.read_text() for path in (out / "documents").iterdir()}
+
+
+def test_example_3_with_and_without_known_places(letters, tmp_path):
+    (letters / "second.md").unlink()
+    expected = "Pers_1 asked Org_1 to start the project in {}, where the Org_2 could provide a laboratory near the {}. "
+    expected += "Pers_1 wants to study the birds of the {}."
+    for places, named in ((-1, ("Loc_1", "Loc_2", "Loc_2")), (1_000_000, ("New York", "Loc_1", "Loc_1"))):
+        case, out = tmp_path / f"case{places}", tmp_path / f"out{places}"
+        shoal.detect_documents(letters, case, places=places)
+        shoal.redact_documents(case, out)
+        assert out_texts(out)[".txt"] == expected.format(*named)
+
+
+def test_one_entity_has_one_number_in_all_documents(letters, tmp_path):
+    found = shoal.detect_documents(letters, tmp_path / "case")
+    assert found["documents"] == 2
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    texts = out_texts(tmp_path / "out")
+    assert texts[".md"].startswith("Pers_1 and Pers_2 wrote to Email_1 on Date_1.")
+    assert "Pers_1 was not amused" in texts[".md"]
+    assert not text_leaks(" ".join(texts.values()), ["Smith", "Gonzalez", "anna.berg@example.org", "12 March 2019", "Imagine Inc."])
+    assert said["promises"][0]["holds"]
+    assert said["documents"] == {"written": 2, "not written": 0}
+
+
+def test_what_leaves_names_nobody(letters, tmp_path):
+    (letters / "letter of Maria Gonzalez.txt").write_text("Maria Gonzalez is well.")
+    shoal.detect_documents(letters, tmp_path / "case")
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out", numbering="random")
+    for path in (tmp_path / "out").rglob("*"):
+        assert not text_leaks(path.name, ["Gonzalez", "Maria", "first", "second"])
+        if path.is_file():
+            assert not text_leaks(path.read_text(), ["Gonzalez", "Smith", "Imagine", "anna.berg", str(letters)])
+    for path in (tmp_path / "case").rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+    behind = json.loads((tmp_path / "case" / "private" / "map.json").read_text())
+    assert {entity["name"] for entity in behind["entities"]} >= {"Maria Gonzalez"}
+
+
+def test_a_file_name_that_names_somebody_cannot_be_kept(letters, tmp_path):
+    (letters / "Maria Gonzalez.txt").write_text("Maria Gonzalez is well.")
+    shoal.detect_documents(letters, tmp_path / "case")
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", names="keep")
+    assert list(said["failed"]) == ["Maria Gonzalez.txt"]
+    assert {path.name for path in (tmp_path / "out" / "documents").iterdir()} == {"first.txt", "second.md"}
+
+
+def test_risky_blocks_wait_for_a_person(letters, tmp_path):
+    (letters / "risky.txt").write_text(RISKY)
+    case = tmp_path / "case"
+    shoal.detect_documents(letters, case, risk_terms=("missile", "bomb", "weapon", "gun"))
+    with pytest.raises(DataError, match="1 risky block in 1 document is undecided"):
+        shoal.redact_documents(case, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    held = Case(case)
+    asked = [one for one in questions(held, lambda name: document_named(held.settings, name)) if one.block]
+    assert len(asked) == 1
+    held.decide([asked[0].decided("redact", "security")], by="eva")
+    said = shoal.redact_documents(case, tmp_path / "out")
+    text = next(path.read_text() for path in (tmp_path / "out" / "documents").iterdir() if "weather" in path.read_text())
+    assert "[removed: security]" in text
+    assert "missile" not in text
+    assert "weather" in text
+    assert said["blocks"] == {"redact by person": 1}
+    assert said["reasons"]["security"] == 1
+    assert "eva" not in (tmp_path / "out" / "report.html").read_text()
+    assert "eva" in (case / "report.html").read_text()
+
+
+def test_blocks_by_their_score(letters, tmp_path):
+    (letters / "risky.txt").write_text(RISKY)
+    shoal.detect_documents(letters, tmp_path / "case", risk_terms=("missile", "bomb", "weapon", "gun"))
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", accept_blocks=0.1)
+    assert said["blocks"] == {"redact by rule": 1}
+    assert any("decided by their score" in one for one in said["warnings"])
+    kept = shoal.redact_documents(tmp_path / "case", tmp_path / "out2", accept_blocks=1.0)
+    assert kept["blocks"] == {"keep by rule": 1}
+
+
+def test_a_document_that_changed_is_not_written(letters, tmp_path):
+    shoal.detect_documents(letters, tmp_path / "case")
+    (letters / "second.md").write_text("Something else.")
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert list(said["failed"]) == ["second.md"]
+    assert "changed" in said["failed"]["second.md"]
+    assert len(list((tmp_path / "out" / "documents").iterdir())) == 1
+    (letters / "first.txt").unlink()
+    with pytest.raises(DataError, match="No document could be written"):
+        shoal.redact_documents(tmp_path / "case", tmp_path / "out2")
+    assert not (tmp_path / "out2").exists()
+
+
+def test_bad_files_are_said_and_the_rest_goes_on(letters, tmp_path):
+    (letters / "binary.txt").write_bytes(b"\x00\x01\x02")
+    (letters / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    (letters / "zip.docx").write_bytes(b"PK\x03\x04 no")
+    (letters / "picture.png").write_bytes(b"png")
+    found = shoal.detect_documents(letters, tmp_path / "case")
+    assert found["documents"] == 2
+    assert sorted(found["failed"]) == ["binary.txt", "broken.pdf", "zip.docx"]
+    assert found["left_out"] == ["picture.png"]
+    for child in letters.iterdir():
+        if child.suffix in (".txt", ".md"):
+            child.unlink()
+    with pytest.raises(DataError, match="No document could be read"):
+        shoal.detect_documents(letters, tmp_path / "case2")
+    assert not (tmp_path / "case2").exists()
+
+
+def test_places_that_would_be_overwritten_or_read_again(letters, tmp_path):
+    with pytest.raises(OutputError, match="inside"):
+        shoal.detect_documents(letters, letters / "case")
+    shoal.detect_documents(letters, tmp_path / "case")
+    with pytest.raises(OutputError, match="exists"):
+        shoal.detect_documents(letters, tmp_path / "case")
+    with pytest.raises(OutputError, match="inside"):
+        shoal.redact_documents(tmp_path / "case", letters / "out")
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    with pytest.raises(OutputError, match="exists"):
+        shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+
+
+def test_a_column_of_a_table(tmp_path):
+    path = tmp_path / "notes.csv"
+    path.write_text("id,note\n1,Mr. Henry Adams called\n2,nothing new\n3,Adams again from 212-555-0147\n")
+    shoal.detect_documents(path, tmp_path / "case", column="note")
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    written = (tmp_path / "out" / "documents.csv").read_text()
+    assert sorted(written.splitlines()) == ["Pers_1 again from Phone_1", "Pers_1 called", "note", "nothing new"]
+
+
+def test_evaluation_before_and_after(letters, tmp_path):
+    (letters / "risky.txt").write_text(RISKY)
+    queries = tmp_path / "q.toml"
+    queries.write_text('[[utility]]\nname = "garden"\nwords = "roses garden river"\n[[risk]]\nname = "arms"\nwords = "missile weapon"\n')
+    shoal.detect_documents(letters, tmp_path / "case", risk_terms=("missile", "bomb", "weapon", "gun"))
+    with pytest.raises(DataError, match="not there"):
+        shoal.evaluate_documents(tmp_path / "case", queries)
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out", accept_blocks=0.1)
+    found = shoal.evaluate_documents(tmp_path / "case", queries)
+    assert found["utility"][0]["f"] == 0
+    assert found["risk"][0]["f"] == -100
+    assert found["risk"][0]["loss"] < -50
+    assert [(one["name"], one["hit"]) for one in found["attacks"]] == [("recover-by-search", 0)]
+    assert "needs two" in found["attacks_not_tried"][0]  # a failed attack does not read as low risk
+
+
+# ---- review -------------------------------------------------------------------------------------------------------------------
+
+
+def test_questions_are_those_nobody_answered(letters, tmp_path):
+    (letters / "odd.txt").write_text("We saw Zorblat and then Zorblat again, and Quux.")
+    shoal.detect_documents(letters, tmp_path / "case", accept=0.99)
+    case = Case(tmp_path / "case")
+
+    def read(name):
+        return document_named(case.settings, name)
+
+    first = [one for one in questions(case, read) if one.document == "odd.txt"]
+    assert [one.text for one in first] == ["Zorblat", "Zorblat", "Quux"]
+    case.decide(same_text(case, first[0], "keep", "not-a-name"), by="eva")
+    left = [one.text for one in questions(case, read) if one.document == "odd.txt"]
+    assert left == ["Quux"]
+    case.undo()
+    assert len([one for one in questions(case, read) if one.document == "odd.txt"]) == 3
+
+
+def test_extending_by_words():
+    document = Document("a", "We met old Zorblat the Great, there.")
+    from shoal.documents.review import Question
+
+    question = Question("a", 11, 18, "unknown", "Zorblat", 0.3, "")
+    assert [document.text[slice(*extended(document, question, *by))] for by in ((0, 0), (1, 0), (0, 2), (1, 2), (9, 9))] == [
+        "Zorblat",
+        "old Zorblat",
+        "Zorblat the Great",
+        "old Zorblat the Great",
+        "We met old Zorblat the Great, there",
+    ]
+
+
+# ---- the same words again -----------------------------------------------------------------------------------------------------
+
+
+def test_again_by_hand():
+    again = Again(["Ann Lee", "Lee", "ann@x.org", "7", "Müller"])
+    text = "ANN  LEE saw lee, Lee; ann@x.org; 7 Muller; Anna Leeson"
+    assert [(text[a:b], n) for a, b, n in again.occurrences(text)] == [("ANN  LEE", 0), ("Lee", 1), ("ann@x.org", 2), ("Muller", 4)]
+
+
+words = st.lists(st.sampled_from(["Ann", "Bo", "Lee", "ann", "went", "home", "Łukasz", "de", "Vega"]), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(words, st.lists(st.lists(st.sampled_from(["Ann", "Bo", "Lee", "Vega"]), min_size=1, max_size=3), min_size=1, max_size=4))
+def test_after_replacing_what_is_found_again_nothing_leaks(text, names):
+    text, names = " ".join(text), [" ".join(name) for name in names]
+    found = list(Again(names).occurrences(text))
+    assert all(b <= c for (_, b, _), (c, _, _) in pairwise(found))
+    for start, end, number in found:
+        assert text[start:end].casefold() == names[number].casefold()
+    out = text
+    for start, end, _ in reversed(found):
+        out = out[:start] + "█" + out[end:]
+    assert all(leak.variant == "in lower case" for leak in text_leaks(out, names))
+
+
+def test_names_found_elsewhere_and_their_surnames():
+    seen = Seen({}, set())
+    seen.add(Document("a", "Henry Adams paid. The rose was red."), [Finding(0, 11, "person", 0.95, "x")])
+    seen.add(Document("b", "Rose Green paid."), [Finding(0, 10, "person", 0.95, "x")])
+    found = Elsewhere(seen, 0.5).detect(Document("c", "Adams and henry adams met Green; Rose Green, too. A Rose."))
+    text = "Adams and henry adams met Green; Rose Green, too. A Rose."
+    assert [text[one.start : one.end] for one in found] == ["Adams", "henry adams", "Green", "Rose Green"]
+    merged = named_elsewhere([Finding(0, 5, "unknown", 0.3, "y"), Finding(26, 31, "location", 0.7, "z")], found)
+    assert [(one.start, one.kind) for one in merged] == [(0, "person"), (10, "person"), (26, "location"), (33, "person")]
+
+
+def test_a_word_that_the_collection_writes_small_is_no_surname():
+    seen = Seen({}, {"green"})
+    seen.names["Rose Green", "person"] = 0.95
+    assert [one.end for one in Elsewhere(seen, 0.5).detect(Document("c", "Green trees, Rose Green"))] == [23]
+
+
+def test_the_same_case_gives_the_same_documents(letters, tmp_path):
+    shoal.detect_documents(letters, tmp_path / "case")
+    for out in ("a", "b"):
+        shoal.redact_documents(tmp_path / "case", tmp_path / out, style="surrogate", numbering="random")
+    assert out_texts(tmp_path / "a") == out_texts(tmp_path / "b")
+
+
+@pytest.mark.parametrize("style", ["label", "surrogate", "black-box", "general"])
+def test_every_style_holds(letters, tmp_path, style):
+    shoal.detect_documents(letters, tmp_path / "case")
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", style=style, seed=1)
+    assert not said["failed"]
+    joined = " ".join(out_texts(tmp_path / "out").values())
+    assert not text_leaks(joined, ["Smith", "Gonzalez", "anna.berg", "Washington Square Park"])
+    assert re.search(r"New York", joined)
