@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from shoal.contracts import Progress, quiet
 from shoal.document import Document, Edit, Finding
-from shoal.documents.again import Elsewhere, Seen, named_elsewhere
-from shoal.documents.case import Case, Looked, Settings, read_private, write_case, write_private
-from shoal.documents.redact import NOBODY, RULE, Stretch, Undecided, Verdicts, edits_of, verdicts
+from shoal.documents.again import Elsewhere, Seen, named_elsewhere, says_something
+from shoal.documents.case import Case, Logged, Looked, Settings, read_private, write_case, write_private
+from shoal.documents.redact import NOBODY, RULE, Undecided, Verdicts, edits_of, verdicts
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, counted
 from shoal.folders import appearing, write_text
 from shoal.randomness import new_secret, rng_for
+from shoal.score import AttackResult
 
 Names = Literal["number", "keep"]
 
@@ -131,7 +133,7 @@ def _first_look(settings: Settings, aside: Path, tally: Tally, progress: Progres
     total = _count(settings)
     with open(aside, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for document in documents_of(settings, tally):
-            findings = detect(document, detectors)
+            findings = [one for one in detect(document, detectors) if says_something(document.text[one.start : one.end])]
             seen.names.add(document, findings)
             if risk is not None:
                 hits = risk.find(document.text)
@@ -184,17 +186,35 @@ def _risk(settings: Settings) -> Any:
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What decides where nobody did."""
+
+    undecided: Undecided = "redact"
+    accept_blocks: float | None = None
+
+    def of(self, one: Looked, log: Mapping[str, list[Logged]], accept: float) -> Verdicts:
+        """What is decided about a document."""
+        return verdicts(one, log.get(one.name, ()), accept, self.undecided, self.accept_blocks)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What redacting would do, for every document of a case in its order."""
+    """What redacting would do, for every document of a case in its order. Findings are read again when asked for: they are not held."""
 
     case: Case
-    looked: list[Looked]
-    decided: list[Verdicts]
+    rules: Rules
+    log: Mapping[str, list[Logged]]
+    names: list[str]
     puts: list[list[str | None]]  # for the stretches that go
     entities: list[Any]
     map: str  # who is behind each replacement: a secret
     style: str
     secret: int
+
+    def documents(self) -> Iterator[tuple[Looked, Verdicts, list[str | None]]]:
+        """One after the other."""
+        for one, puts in zip(self.case.looked(), self.puts, strict=True):
+            yield one, self.rules.of(one, self.log, self.case.settings.accept), puts
 
 
 def plan(
@@ -214,43 +234,42 @@ def plan(
         raise ParameterError(f"accept_blocks is a score between 0 and 1, got {accept_blocks:g}.")
     case = Case(folder)
     settings, log = case.settings, case.decisions()
-    looked = list(case.looked())
-    decided = [verdicts(one, log.get(one.name, ()), settings.accept, undecided, accept_blocks) for one in looked]
-    waiting = sum(block.verdict == "open" for one in decided for block in one.blocks)
-    if waiting:
-        where = sum(any(block.verdict == "open" for block in one.blocks) for one in decided)
-        raise DataError(
-            f"{counted(waiting, 'risky block')} in {counted(where, 'document')} {'is' if waiting == 1 else 'are'} undecided. "
-            f"Decide with `shoal documents review {folder}`, or give --accept-blocks 0.8 to remove what scores as much and keep the rest."
-        )
+    rules = Rules(undecided, accept_blocks)
+    names: list[str] = []
     mentions: list[Mention] = []
-    for number, (one, verdict) in enumerate(zip(looked, decided)):
+    persons: set[tuple[int, int]] = set()
+    said: dict[str, str] = {}  # the same words are held once
+    waiting = where = 0
+    for number, one in enumerate(case.looked()):
+        names.append(one.name)
+        verdict = rules.of(one, log, settings.accept)
+        unsaid = sum(block.verdict == "open" for block in verdict.blocks)
+        waiting, where = waiting + unsaid, where + bool(unsaid)
         texts = {(finding.start, finding.end): text for finding, text in zip(one.findings, one.texts)}
         going = verdict.going()
         if any((stretch.start, stretch.end) not in texts for stretch in going):
             text = document_named(settings, one.name).text
             texts |= {(stretch.start, stretch.end): text[stretch.start : stretch.end] for stretch in going}
-        mentions += [Mention(number, s.start, s.end, texts[s.start, s.end], s.kind, s.confidence) for s in going]
+        for s in going:
+            words = texts[s.start, s.end]
+            mentions.append(Mention(number, s.start, s.end, said.setdefault(words, words), sys.intern(s.kind), s.confidence))
+            if s.by not in (RULE, NOBODY):
+                persons.add((number, s.start))
+    if waiting:
+        raise DataError(
+            f"{counted(waiting, 'risky block')} in {counted(where, 'document')} {'is' if waiting == 1 else 'are'} undecided. "
+            f"Decide with `shoal documents review {folder}`, or give --accept-blocks 0.8 to remove what scores as much and keep the rest."
+        )
     places = Places(settings.places) if settings.places >= 0 else None
     entities = resolve(mentions, settings.keep, settings.drop, places)
     secret = int(read_private(folder, "secret.json").get("secret", "0"), 16) if seed is None else seed
     given = replacements(entities, mentions, style, rng_for(secret, "replacements"), numbering)  # type: ignore[arg-type]
-    stays = _decided_to_go(mentions, decided, given)
-    puts: list[list[str | None]] = [[] for _ in looked]
-    for mention, words in zip(mentions, stays):
-        puts[mention.document].append(words)
-    return Plan(case, looked, decided, puts, entities, map_to_json(entities, mentions, stays), style, secret)
-
-
-def _decided_to_go(mentions: list[Any], decided: list[Verdicts], given: list[str | None]) -> list[str | None]:
-    """A list of known places keeps what only a rule would remove: what a person marked goes."""
-    persons: dict[tuple[int, int], Stretch] = {
-        (number, one.start): one for number, verdict in enumerate(decided) for one in verdict.going() if one.by not in (RULE, NOBODY)
-    }
-    return [
-        f"[{mention.kind}]" if words is None and (mention.document, mention.start) in persons else words
-        for mention, words in zip(mentions, given)
-    ]
+    # A list of known places keeps what only a rule would remove: what a person marked goes.
+    stays = [f"[{m.kind}]" if put is None and (m.document, m.start) in persons else put for m, put in zip(mentions, given)]
+    puts: list[list[str | None]] = [[] for _ in names]
+    for mention, put in zip(mentions, stays):
+        puts[mention.document].append(put)
+    return Plan(case, rules, log, names, puts, entities, map_to_json(entities, mentions, stays), style, secret)
 
 
 def document_named(settings: Settings, name: str) -> Document:
@@ -316,10 +335,10 @@ def redact_case(
         again = _write_table(made, place, tally) if settings.column else _write_files(made, place, called, tally, progress)
         if not tally.done:
             raise DataError(f"No document could be written. {next(iter(tally.failed.values()), '')}".strip())
-        said = certificate_of(made, place, tally, again, undecided, accept_blocks, numbering)
+        said = certificate_of(made, place, tally, again, numbering)
         write_text(place / "certificate.json", json.dumps(said, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
         write_text(place / "report.html", public_page(said))
-    write_private(folder, "map.json", json.loads(made.map))
+    write_text(folder / "private" / "map.json", made.map, mode=0o600)
     write_private(folder, "written.json", {"folder": str(out.absolute()), "names": called})
     write_text(folder / "report.html", internal_page(said, made, tally), mode=0o600)
     return {**said, "failed": tally.failed}
@@ -328,10 +347,10 @@ def redact_case(
 def _called(made: Plan, names: Names) -> dict[str, str]:
     """What each document is called outside: a number drawn at random, since a file's name can be a person's."""
     if names == "keep":
-        return {one.name: one.name for one in made.looked}
-    width = len(str(len(made.looked)))
-    order = rng_for(made.secret, "names").permutation(len(made.looked))
-    return {one.name: f"document-{int(number) + 1:0{width}d}" for one, number in zip(made.looked, order)}
+        return {name: name for name in made.names}
+    width = len(str(len(made.names)))
+    order = rng_for(made.secret, "names").permutation(len(made.names))
+    return {name: f"document-{int(number) + 1:0{width}d}" for name, number in zip(made.names, order)}
 
 
 def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tally, progress: Progress) -> int:
@@ -340,7 +359,7 @@ def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tall
     from shoal.documents.write import write_redacted
 
     again = 0
-    for done, (one, decided, puts) in enumerate(zip(made.looked, made.decided, made.puts), 1):
+    for done, (one, decided, puts) in enumerate(made.documents(), 1):
         try:
             path = path_of(made.case.settings, one.name)
             document = read_document(path, one.name)
@@ -355,7 +374,7 @@ def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tall
             tally.done += 1
         except ShoalError as error:
             tally.failed[one.name] = str(error)
-        progress("redacting", done, len(made.looked))
+        progress("redacting", done, len(made.names))
     return again
 
 
@@ -365,10 +384,10 @@ def _write_table(made: Plan, place: Path, tally: Tally) -> int:
 
     settings = made.case.settings
     rows = read_table_column(Path(settings.source), settings.column)
-    if len(rows) != len(made.looked):
+    if len(rows) != len(made.names):
         raise DataError(f"{settings.source} has changed since it was looked through. Run detect again.")
     edits, kept, again = [], [], 0
-    for document, one, decided, puts in zip(rows, made.looked, made.decided, made.puts):
+    for document, (one, decided, puts) in zip(rows, made.documents()):
         one.check(document)
         found, stays, more = edits_of(document.text, decided, puts, generalized(made.case.settings, document, decided))
         edits.append(found)
@@ -414,10 +433,11 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
     names = list(before)
     first, then = (SearchEngine(names, texts.values()) for texts in (before, after))
     attacks, not_tried = [], []
-    for attack in (
+    tries: list[Callable[[], AttackResult]] = [
         lambda: recover_by_search(removed, list(after.values()), rng_for(new_secret(), "search")),
         lambda: recover_by_context(removed, list(before.values()), list(after.values())),
-    ):
+    ]
+    for attack in tries:
         try:
             attacks.append(attack())
         except (DataError, ParameterError) as error:

@@ -283,7 +283,7 @@ def test_a_name_left_elsewhere_writes_nothing(tmp_path):
     assert "ZIMMERWALD" in read_document(kept).text
 
 
-def test_files_that_are_not_what_they_say(tmp_path):
+def test_files_that_are_not_what_they_say(tmp_path, monkeypatch):
     def says(content, words):
         path = tmp_path / "x.docx"
         path.write_bytes(content)
@@ -303,9 +303,14 @@ def test_files_that_are_not_what_they_say(tmp_path):
     says(made.getvalue()[:-40], "not a Word document, or is damaged")
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
-        for i in range(6):
-            file.writestr(f"word/{i}.xml", b"\x00" * (100 << 20))
-    says(bomb.getvalue(), "unpacks to more than")
+        file.writestr("word/document.xml", b"\x00" * (8 << 20))
+    monkeypatch.setattr("shoal.documents.package.MOST_BYTES", 4 << 20)
+    says(bomb.getvalue(), "unpacks to more than 4 MB")
+    lie = bytearray(bomb.getvalue())  # the sizes it states, in both its headers, are those of a small file
+    for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        at = lie.index(mark) + place
+        lie[at : at + 4] = (100).to_bytes(4, "little")
+    says(bytes(lie), "unpacks to more than|damaged")
 
 
 def test_entities_are_not_expanded(tmp_path):

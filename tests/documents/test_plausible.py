@@ -56,9 +56,9 @@ def test_a_block_by_hand(tiny):
     text = "A pistol and two rifles. Pistols, knives, stuxnet."
     senses = {"pistol": "pistol.n.01", "rifle": "rifle.n.01"}
     done = generalize(tiny, text, block_of(text, ["pistol", "rifle", "stuxnet"]), senses)
-    assert applied(text, done.edits) == "A gun and two guns. Guns, knives, stuxnet."
+    assert applied(text, done.edits) == "A gun and two guns. Guns, knives, [...]."
     assert done.plausibility == 2 * 2  # pistol stands twice and counts once
-    assert [text[start:end] for start, end, _ in done.left] == ["stuxnet"]
+    assert [text[start:end] for start, end, _ in done.struck] == ["stuxnet"]
     up = generalize(tiny, text, block_of(text, ["pistol", "rifle"]), senses, level=4)
     assert applied(text, up.edits) == "An artifact and two artifacts. Artifacts, knives, stuxnet."
     assert up.plausibility == 8 * 8
@@ -71,13 +71,15 @@ def test_verbs_follow_their_forms(tiny):
     assert applied(text, done.edits) == "They attack, attacked, were attacking; he attacks."
 
 
-def test_a_form_that_is_no_form_of_the_noun_is_left(tiny):
+def test_a_form_that_is_no_form_of_the_noun_is_struck_out(tiny):
     text = "Guns, gunned; a GUN."
     done = generalize(tiny, text, block_of(text, ["gun"]), {"gun": "gun.n.01"})
-    assert applied(text, done.edits) == "Weapons, gunned; a Weapon."
-    assert [text[start:end] for start, end, _ in done.left] == ["gunned"]
+    assert applied(text, done.edits) == "Weapons, [...]; a Weapon."
+    assert [text[start:end] for start, end, _ in done.struck] == ["gunned"]
     only = generalize(tiny, "gunned", block_of("gunned", ["gun"]), {"gun": "gun.n.01"})
-    assert (only.edits, only.plausibility, dict(only.replaced)) == ((), 1, {})
+    assert (applied("gunned", only.edits), only.plausibility, dict(only.replaced)) == ("[...]", 1, {})
+    with pytest.raises(ParameterError, match="allows 1 base texts"):
+        generalize_to(tiny, "gunned", block_of("gunned", ["gun"]), {"gun": "gun.n.01"}, t=2)
 
 
 def test_the_fewest_base_texts_that_are_enough(tiny):
@@ -101,7 +103,7 @@ def test_bad_parameters(tiny):
 
 def test_nothing_to_generalize(tiny):
     done = generalize(tiny, "stuxnet", block_of("stuxnet", ["stuxnet"]), {"stuxnet": ""})
-    assert done.edits == ()
+    assert applied("stuxnet", done.edits) == "[...]"
     assert done.plausibility == 1
     with pytest.raises(ParameterError, match="allows 1 base texts"):
         generalize_to(tiny, "stuxnet", block_of("stuxnet", ["stuxnet"]), {"stuxnet": ""}, t=2)

@@ -195,7 +195,7 @@ def report(
 
 @app.command()
 def verify(
-    release: Annotated[Path, typer.Argument(help="A released file.")],
+    release: Annotated[Path, typer.Argument(help="A released file, or a folder of redacted documents.")],
     certificate: Annotated[Path, typer.Argument(help="Its certificate.")],
     json: Json = False,
 ) -> None:

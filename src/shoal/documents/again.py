@@ -7,10 +7,12 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from shoal.document import EMAIL, ORGANIZATION, PERSON, PHONE, UNKNOWN, Document, Finding
-from shoal.documents.leaks import searchable
+from shoal.documents.leaks import SHORTEST_RUN_TOGETHER, searchable
+
+Ends = Literal["whole", "open"]
 
 _WORD = re.compile(r"[^\W_]+")
 SHORTEST_SURNAME = 4
@@ -20,11 +22,13 @@ SURE = 0.8  # of a name whose last word is looked for by itself
 class Again:
     """Where texts stand in another text, as words that follow each other, without case and accents; the longest first.
 
-    A text of one capitalised word is found only where it has its capital: without one it is as often an ordinary word.
+    A text of one capitalised word is found only where it has its capital: without one it is as often an ordinary word. With `ends`
+    open, the last of several words may go on (Defence Force, in Defence Forces), as far as a search of written files would notice it.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], ends: Ends = "whole") -> None:
         self._by_first: dict[str, list[tuple[tuple[str, ...], int, bool]]] = defaultdict(list)
+        self._open = ends == "open"
         for number, text in enumerate(texts):
             words = tuple(_folded(word) for word in _WORD.findall(text))
             if words and searchable(text) != "no":
@@ -38,13 +42,39 @@ class Again:
         folded = [_folded(word.group()) for word in words]
         i = 0
         while i < len(words):
-            for sequence, number, is_name in self._by_first.get(folded[i], ()):
+            known = self._by_first.get(folded[i], ())
+            for sequence, number, is_name in known:
                 end = i + len(sequence)
                 if (len(sequence) == 1 or tuple(folded[i:end]) == sequence) and not (is_name and not words[i].group()[0].isupper()):
                     yield words[i].start(), words[end - 1].end(), number
                     i = end - 1
                     break
+            else:
+                longer = next((one for one in known if _goes_on(one[0], folded, i)), None) if self._open else None
+                if longer is not None:
+                    end = i + len(longer[0])
+                    yield words[i].start(), words[end - 1].end(), longer[1]
+                    i = end - 1
             i += 1
+
+
+def _goes_on(sequence: tuple[str, ...], folded: list[str], at: int) -> bool:
+    """Whether several words stand here but for the last, which is longer."""
+    last = at + len(sequence) - 1
+    return (
+        0 < last - at < len(folded) - at
+        and tuple(folded[at:last]) == sequence[:-1]
+        and folded[last].startswith(sequence[-1])
+        and sum(map(len, sequence)) >= SHORTEST_RUN_TOGETHER
+    )
+
+
+_LITTLE = frozenset({"a", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
+
+
+def says_something(text: str) -> bool:
+    """Whether a text is more than an article or a preposition: removing every "the" of a document would hide nobody."""
+    return not all(word.lower() in _LITTLE for word in _WORD.findall(text))
 
 
 class Seen(NamedTuple):

@@ -61,7 +61,8 @@ def find_dates(text: str) -> Iterator[Finding]:
             continue
         shape = "figures" if match["figures"] or match["iso"] else "words"
         sure = 0.95 if shape == "figures" or re.search(r"\d{4}", match[0]) else 0.8
-        yield Finding(match.start(), match.end(), DATE, sure, "a date")
+        stop = match[0].endswith(".") and not match[0].lower().endswith("m.")  # the sentence's, not the month's
+        yield Finding(match.start(), match.end() - stop, DATE, sure, "a date")
     for match in WEEKDAYS.finditer(text):
         yield Finding(match.start(), match.end(), DATE, 0.4, "a day of the week")
     for match in search_in(YEARS, text, where):

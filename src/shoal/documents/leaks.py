@@ -11,6 +11,7 @@ import base64
 import binascii
 import html
 import io
+import logging
 import quopri
 import re
 import unicodedata
@@ -216,7 +217,7 @@ def _marked_up(part: str, text: str) -> Iterator[_Layer]:
         yield _Layer(part, html.unescape(re.sub(r"<[^>]*>", "", re.sub(blocks, " \u00b6 ", one))), "across tags")
     if "<w:" in text or "<Relationship" in text or "<Types" in text:
         found = re.findall(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", text)
-        values = " \u00b6 ".join(double or single for key, double, single in found if _tells(key, html.unescape(double or single)))
+        values = " \u00b6 ".join(double or single for key, double, single in set(found) if _tells(key, html.unescape(double or single)))
     else:
         values = " \u00b6 ".join(re.findall(r"<[a-zA-Z][\w:-]*\s([^>]*)", text))
     yield _Layer(f"{part} (attribute)", html.unescape(values), "in an attribute")
@@ -283,6 +284,7 @@ def _pdf_layers(raw: bytes, within: str) -> Iterator[_Layer]:
     """By another library than the one that read it: text, every string of every object, and every stream unpacked."""
     from pypdf import PdfReader
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)  # what it says of a broken file quotes the file
     yield _Layer(f"{within}bytes", raw.replace(b"\x00", b"").decode("latin-1"), "bytes")
     try:
         reader = PdfReader(io.BytesIO(raw))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from html.parser import HTMLParser
+from collections.abc import Mapping, Sequence
 
 from shoal.document import Edit
 from shoal.documents.pieces import Collector, Opened, seen
 from shoal.documents.read import decode
+from shoal.errors import DataError
 
 _BLOCKS = (
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head "
@@ -47,9 +47,17 @@ def open_page(raw: bytes, name: str, declared: str | None = None) -> Opened:
     """Take an HTML file apart."""
     found = _CHARSET.search(raw[:4096])
     text = decode(raw, name, declared or (found.group(1).decode() if found else None))
+    try:
+        from lxml import etree
+    except ImportError:
+        raise DataError("Reading web pages needs an extra: pip install 'shoal[documents]'.") from None
     reader = _Reader()
-    reader.feed(text)
-    reader.close()
+    parser = etree.HTMLParser(target=reader, huge_tree=True)
+    try:
+        parser.feed(seen(text))
+        parser.close()
+    except etree.LxmlError:
+        raise DataError(f"{name} cannot be read as a web page. Open it in a browser and save it again.") from None
     pieces = reader.out.finish()
 
     def save() -> list[tuple[str, bytes]]:
@@ -59,18 +67,19 @@ def open_page(raw: bytes, name: str, declared: str | None = None) -> Opened:
     return Opened(pieces, save, reader.out.left_out)
 
 
-class _Reader(HTMLParser):
-    """Builds the new page while it reads the old one; a text's place in `written` is filled when it is put back."""
+class _Reader:
+    """Told tag by tag what is in the old page, it builds the new one; a text's place in `written` is filled when it is put back."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.out = Collector()
         self.written: list[str] = []
         self.dropping: list[str] = []
         self.within: list[str] = []  # open elements that change how text is read: pre, textarea, title
+        self.waiting: list[str] = []  # text since the last tag: entities come one by one
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for key, value in attrs:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._flush()
+        for key, value in attributes.items():
             if key in TELLING or key.startswith(("data-", "aria-")):
                 self.out.show("link" if key in ("href", "src", "action", "cite") else "attribute", value)
         if tag in DROPPED:
@@ -87,20 +96,14 @@ class _Reader(HTMLParser):
             self.within.append(tag)
         if tag in KEPT:
             spans = "".join(
-                f' {key}="{value}"'
-                for key, value in attrs
-                if key in ("colspan", "rowspan") and (value or "").isascii() and (value or "").isdigit()
+                f' {key}="{attributes[key]}"' for key in ("colspan", "rowspan") if re.fullmatch("[0-9]{1,4}", attributes.get(key, ""))
             )
             self.written.append(f"<{tag}{spans}>")
         elif tag in BLOCKS:
             self.written.append("<br>")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
+        self._flush()
         if tag in self.dropping:
             while self.dropping.pop() != tag:
                 pass
@@ -114,10 +117,13 @@ class _Reader(HTMLParser):
         if tag in KEPT:
             self.written.append(f"</{tag}>")
 
-    def handle_data(self, data: str) -> None:
-        if self.dropping:
-            return
-        data = seen(data)
+    def data(self, data: str) -> None:
+        if not self.dropping:
+            self.waiting.append(data)
+
+    def _flush(self) -> None:
+        data = seen("".join(self.waiting))
+        self.waiting.clear()
         if not {"pre", "textarea"} & set(self.within):
             data = re.sub(r"[ \t\n]+", " ", data)
             if not self.out.pieces or self.out.pieces[-1].text.endswith((" ", "\n")):
@@ -132,15 +138,11 @@ class _Reader(HTMLParser):
 
         self.out.add("title" if "title" in self.within else "body", data, put)
 
-    def handle_comment(self, data: str) -> None:
-        self.out.show("comment", data)
+    def comment(self, text: str) -> None:
+        self.out.show("comment", text)
 
-    def handle_decl(self, decl: str) -> None:
-        if not decl.lower().startswith("doctype html"):
-            self.out.show("comment", decl)
+    def pi(self, target: str, text: str | None = None) -> None:
+        self.out.show("comment", f"{target} {text or ''}")
 
-    def unknown_decl(self, data: str) -> None:
-        self.out.show("comment", data)
-
-    def handle_pi(self, data: str) -> None:
-        self.out.show("comment", data)
+    def close(self) -> None:
+        self._flush()

@@ -8,6 +8,7 @@ copied; what was removed is a label in their line. The new file has no text to s
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -178,6 +179,7 @@ def _read_rest(raw: bytes, out: Collector, others: list[Line]) -> None:
             out.end()
             out.add(part, text, _putter(line))
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)  # what it says of a broken file quotes the file
     try:
         reader = PdfReader(io.BytesIO(raw))
         if reader.is_encrypted:

@@ -11,6 +11,7 @@ from shoal.errors import ParameterError, number
 from shoal.text.wordnet import WordNet
 from shoal.text.words import STOP_WORDS, stems, tokens
 
+STRUCK = "[...]"  # what stands for a term that has no general word
 _STATES = 20_000  # different products kept apart; beyond, only the smallest of those within a thousandth of each other
 
 
@@ -30,14 +31,14 @@ class Generalized:
     `plausibility` is t: at least so many different texts could have become this one. It is the product, over the different terms
     replaced, of the number of things (synsets) below the word that replaces it; a term that stands twice counts once, and synonyms
     are one thing, so t is rather too small than too large. It says nothing of how likely each of those texts is: the words around
-    often leave only a few. `left` are the risky terms that WordNet offers nothing for (adjectives, names, terms of your own) or
-    that are written in a form no ending explains: they are still in the text, and a person has to decide about them.
+    often leave only a few. `struck` are the risky terms that WordNet offers nothing for (adjectives, names, terms of your own) or
+    that are written in a form no ending explains: they are struck out, which adds nothing to t.
     """
 
     edits: tuple[Edit, ...]
     plausibility: int
     replaced: Mapping[str, General]
-    left: tuple[tuple[int, int, str], ...]
+    struck: tuple[tuple[int, int, str], ...]
 
 
 def more_general(wordnet: WordNet, term: str, senses: Mapping[str, str]) -> list[General]:
@@ -89,7 +90,7 @@ def generalize(wordnet: WordNet, text: str, block: Block, senses: Mapping[str, s
     """Replace every risky term of a block by a word at least so many steps above it. `senses` is that of an `Expansion`."""
     if level < 1:
         raise ParameterError(f"level must be 1 or more, got {level}.")
-    options = _options(wordnet, block, senses)
+    options = _options(wordnet, text, block, senses)
     chosen = {}
     for term, generals in options.items():
         high = [general for general in generals if general.level >= level]
@@ -105,7 +106,7 @@ def generalize_to(wordnet: WordNet, text: str, block: Block, senses: Mapping[str
     """
     if t < 1:
         raise ParameterError(f"t must be 1 or more, got {t}.")
-    options = _options(wordnet, block, senses)
+    options = _options(wordnet, text, block, senses)
     most = prod(max(general.things for general in generals) for generals in options.values())
     if most < t:
         raise ParameterError(f"Generalizing every term as far as WordNet goes allows {number(most)} base texts. Use t of at most that.")
@@ -133,40 +134,39 @@ def _thinned(states: dict[int, tuple[int, tuple[General, ...]]], t: int) -> dict
     return {product: kept[product] for product in {*largest.values(), *([enough] if enough else [])}}
 
 
-def _options(wordnet: WordNet, block: Block, senses: Mapping[str, str]) -> dict[str, list[General]]:
-    terms = dict.fromkeys(term for _, _, term in block.terms)
+def _options(wordnet: WordNet, text: str, block: Block, senses: Mapping[str, str]) -> dict[str, list[General]]:
+    """What may stand for each term that is written at least once in a form that can be replaced."""
     risky = _reduced(senses)
+    terms = dict.fromkeys(term for start, end, term in block.terms if _ending(wordnet, text[start:end], term, senses) is not None)
     found = {term: _more_general(wordnet, term, senses, risky) for term in terms}
     return {term: generals for term, generals in found.items() if generals}
 
 
 def _apply(wordnet: WordNet, text: str, block: Block, senses: Mapping[str, str], chosen: Mapping[str, General]) -> Generalized:
-    edits, left = [], []
-    replaced = {}
+    edits, struck = [], []
     for start, end, term in block.terms:
-        part = wordnet.part_of_speech(wordnet.named(senses[term])) if term in chosen else ""
-        word = _like(text[start:end], term, chosen[term].word, part) if part else None
-        if word is None:
-            left.append((start, end, term))
+        written = text[start:end]
+        ending = _ending(wordnet, written, term, senses) if term in chosen else None
+        if ending is None:
+            struck.append((start, end, term))
+            edits.append(Edit(start, end, STRUCK))
             continue
-        replaced[term] = chosen[term]
+        word = _with(chosen[term].word, ending)
+        word = word[:1].upper() + word[1:] if written[:1].isupper() else word
         begin = _article_before(text, start)
         edits.append(Edit(begin, end, f"{_article(text[begin:start], word)}{word}" if begin < start else word))
-    return Generalized(tuple(edits), prod(general.things for general in replaced.values()), replaced, tuple(left))
+    return Generalized(tuple(edits), prod(general.things for general in chosen.values()), dict(chosen), tuple(struck))
 
 
-def _like(written: str, term: str, word: str, part: str) -> str | None:
-    """The word in the number, tense and case of what it replaces, as far as regular endings go; None if it is written otherwise.
-
-    "Attempted" is not the noun "attempt", though they share a stem: "event" must not stand for it.
-    """
-    plain = " ".join(written.lower().split())
-    endings = {"n": ("", "s"), "v": ("", "s", "ed", "ing")}.get(part, ("",))
-    ending = next((ending for ending in endings if plain == _with(term, ending)), None)
-    if ending is None and plain.replace("-", "").replace(" ", "") != term.replace("-", "").replace(" ", ""):
+def _ending(wordnet: WordNet, written: str, term: str, senses: Mapping[str, str]) -> str | None:
+    """The ending a term is written with, or None if it is written otherwise: 'attempted' is not the noun 'attempt', though stems agree."""
+    if not senses.get(term):
         return None
-    word = _with(word, ending or "")
-    return word[:1].upper() + word[1:] if written[:1].isupper() else word
+    plain = " ".join(written.lower().split())
+    endings = {"n": ("", "s"), "v": ("", "s", "ed", "ing")}.get(wordnet.part_of_speech(wordnet.named(senses[term])), ("",))
+    found = next((ending for ending in endings if plain == _with(term, ending)), None)
+    same = plain.replace("-", "").replace(" ", "") == term.replace("-", "").replace(" ", "")
+    return "" if found is None and same else found
 
 
 def _with(word: str, ending: str) -> str:

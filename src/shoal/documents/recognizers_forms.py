@@ -77,7 +77,7 @@ _MONEY = (
 )
 # A code after a word for it: letters and digits in groups, with at least one digit near the start.
 CODE = alone(r"(?=[A-Z/.-]*\d)[A-Z\d]+(?:[-/.][A-Z\d]+|[ ]\d+){0,5}", re.IGNORECASE)
-_ACCOUNT = words("account|acct|a/c|iban|policy|invoice|docket|membership")
+_ACCOUNT = words(r"account|acct|a/c|iban|policy|invoice|docket|membership|(?:our |your )ref|ref(?:erence)?[.:]")
 # Words that stand before many numbers: here the number must be called one.
 _NUMBERED = words(
     r"(?:case|file|claim|reference|ref|order|ticket|tracking|application|contract|loan|user|member|employee|student|customer|client|serial"

@@ -61,7 +61,7 @@ _NOT_NAMES = frozenset(
     """
     The This That These Those A An And Or But If When While In On At By For From To Of With Our Your Their His Her My Its We You He She They
     It I As Is Are Was No Not All Any Each Every Some Sir Madam Team Everyone There Sirs Committee Colleagues Friends Customer Please Thanks
-    Dear
+    Dear President Secretary Chairman Ambassador Minister Speaker Mayor Senator Chair
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
 
@@ -77,12 +77,16 @@ FORMS = (
 
 
 def find_names(text: str) -> Iterator[Finding]:
-    """Persons after a title, an introduction or a greeting; organizations by their form; places by theirs."""
+    """Persons after a title (which belongs to the finding), an introduction or a greeting; organizations by their form; places by theirs."""
     for form, kind, because, sure in FORMS:
         for match in form.finditer(text):
             start, end = match.span("name" if kind == PERSON else 0)
             while (word := _FIRST.match(text, start, end)) and word[1] in _NOT_NAMES:
                 start = word.end()
+            if kind == ORGANIZATION and TITLE.search(text, max(0, start - 40), start):
+                joint = text.find(" of ", start, end)  # Prof. Smith of Imagine University: the person is not part of it
+                start = joint + 4 if joint >= 0 else end
             named = text[start:end]
-            if named not in _NOT_NAMES and (kind == PERSON or " " in named):
-                yield Finding(start, end, kind, sure, because)
+            if named in _NOT_NAMES or (kind != PERSON and " " not in named):
+                continue
+            yield Finding(match.start() if form is _TITLED else start, end, kind, sure, because)

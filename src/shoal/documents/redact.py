@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from shoal.document import BLOCK, Block, Decision, Edit
@@ -111,29 +112,49 @@ def edits_of(
         for one in decided.blocks
         if one.verdict == "redact"
     ]
-    kept = [(one.start, one.end) for one in decided.stretches if one.verdict == "keep"]
+    kept = [(one.start, one.end) for one in decided.stretches if one.verdict == "keep" and one.by != NOBODY]
+    undecided = [(one.start, one.end) for one in decided.stretches if one.verdict == "keep" and one.by == NOBODY]
+    listed: list[tuple[int, int]] = []
     for one, words in zip(decided.going(), replacements, strict=True):
         if words is None:
-            kept.append((one.start, one.end))
+            listed.append((one.start, one.end))
         else:
             edits.append(Edit(one.start, one.end, words))
     taken = sorted((edit.start, edit.end) for edit in edits)
     edits += [edit for edit in generalized if not _overlaps(taken, edit.start, edit.end)]
     whole = {(one.block.start, one.block.end) for one in decided.blocks}
     named = [edit for edit in edits if (edit.start, edit.end) not in whole and edit not in generalized]
-    more = _everywhere(text, named, sorted([*((edit.start, edit.end) for edit in edits), *kept]))
+    more = _everywhere(text, named, sorted([*((edit.start, edit.end) for edit in edits), *kept]), sorted(listed))
+    gone = sorted((edit.start, edit.end) for edit in more)
+    kept += [span for span in (*listed, *undecided) if not _overlaps(gone, *span)]
     return sorted([*edits, *more], key=lambda edit: edit.start), kept, len(more)
 
 
-def _everywhere(text: str, edits: Sequence[Edit], taken: Sequence[tuple[int, int]]) -> list[Edit]:
-    """The same replacement wherever else in the document the same words stand."""
+def _everywhere(text: str, edits: Sequence[Edit], taken: Sequence[tuple[int, int]], listed: Sequence[tuple[int, int]]) -> list[Edit]:
+    """The same replacement wherever else in the document the same words stand, unless somebody decided that they stay there.
+
+    A name that a list keeps stays where it stands alone, and goes as part of more words that go ("Arab world" takes "Arab" along):
+    left there, the words would be found in what is written.
+    """
     becomes: dict[str, str] = {}
     for edit in edits:
         becomes.setdefault(text[edit.start : edit.end], edit.replacement)
     if not becomes:
         return []
     words = list(becomes.values())
-    return [Edit(start, end, words[number]) for start, end, number in Again(becomes).occurrences(text) if not _overlaps(taken, start, end)]
+    return [
+        Edit(start, end, words[number])
+        for start, end, number in Again(becomes, "open").occurrences(text)
+        if not _overlaps(taken, start, end) and _takes_along(listed, start, end)
+    ]
+
+
+def _takes_along(listed: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether the stretch is more than each kept name that it touches."""
+    at = bisect_left(listed, (start, start))
+    if at and listed[at - 1][1] > start:
+        return False
+    return all(one[1] <= end and one != (start, end) for one in takewhile(lambda one: one[0] < end, listed[at:]))
 
 
 def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:

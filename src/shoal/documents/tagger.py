@@ -167,7 +167,7 @@ class Tagger:
     """Finds persons, organizations and places by the shipped tagger.
 
     A token is taken when its chance of being part of a name reaches `threshold`. The default is low because a missed name is a leak
-    and a false one costs a glance: on text held out from training it covers about nine names in ten where .5 covers eight.
+    and a false one costs a glance: in Wikipedia text held out from training it covers nine names in ten where .5 covers eight.
     """
 
     name: ClassVar[str] = "tagger"
@@ -200,10 +200,8 @@ def names_in(tokens: list[Token], chance: FloatArray, threshold: float) -> list[
         while end < len(tokens) and taken[end] and not fresh[end]:
             end += 1
         last = end
-        while last > first and (
-            tokens[last - 1].text in ("'s", "’s") or not (tokens[last - 1].text[-1].isalnum() or len(tokens[last - 1].text) > 1)
-        ):
-            last -= 1  # a name does not end with a stray mark or a possessive
+        while last > first and _cannot_end(tokens[last - 1].text):
+            last -= 1
         if last > first:
             kind = KINDS[int(by_kind[first:last].sum(axis=0).argmax())]
             sure = round(float(inside[first:last].mean()), 3)
@@ -211,6 +209,12 @@ def names_in(tokens: list[Token], chance: FloatArray, threshold: float) -> list[
     return found
 
 
+def _cannot_end(token: str) -> bool:
+    """A name does not end with a stray mark, a possessive or a small word."""
+    return token in _NOT_LAST or (len(token) == 1 and not token.isalnum())
+
+
+_NOT_LAST = frozenset({"'s", "’s", "of", "the", "and", "in", "at", "for", "to", "on", "from", "by"})
 WORDS_FOR = {PERSON: "a person", ORGANIZATION: "an organization", LOCATION: "a place"}
 
 

@@ -285,11 +285,11 @@ class _Reader:
         old = self.package.optional("styles")
         if old is None:
             return
-        every = list(old.iter(f"{W}style"))
-        self.styles = {style.get(f"{W}styleId", ""): f"S{i}" for i, style in enumerate(every, 1)}
+        kept = self._used(old)
+        self.styles = {id_: f"S{i}" for i, id_ in enumerate(kept, 1)}
         new = self._element(old)
         for child in old:
-            if child.tag not in (f"{W}style", f"{W}docDefaults"):
+            if child.tag != f"{W}docDefaults" and not (child.tag == f"{W}style" and child.get(f"{W}styleId") in self.styles):
                 continue
             style = self._looks(child)
             for element in list(style):
@@ -302,6 +302,25 @@ class _Reader:
                 style.set(f"{W}styleId", self.styles[child.get(f"{W}styleId", "")])
             new.append(style)
         self.written["word/styles.xml"] = new
+
+    def _used(self, styles: Any) -> list[str]:
+        """The styles that something wears, those they rest on, and those worn where nothing is said."""
+        used = {style.get(f"{W}styleId", "") for style in styles.iter(f"{W}style") if style.get(f"{W}default") in ("1", "true", "on")}
+        for name, content in self.package.files.items():
+            if name.endswith(".xml") and "styles" not in name:
+                used |= {
+                    id_.decode("utf-8", "replace") for id_ in re.findall(rb":(?:p|r|tbl|num)Style(?:Link)? [\w:]*val=\"([^\"]*)\"", content)
+                }
+        rests: dict[str, list[str]] = {}
+        for style in styles.iter(f"{W}style"):
+            rests[style.get(f"{W}styleId", "")] = [e.get(f"{W}val", "") for e in style if e.tag in (f"{W}basedOn", f"{W}link")]
+        waiting = sorted(used)
+        while waiting:
+            for id_ in rests.get(waiting.pop(), []):
+                if id_ not in used:
+                    used.add(id_)
+                    waiting.append(id_)
+        return [id_ for id_ in rests if id_ in used]
 
     def _numbering(self) -> None:
         """Lists. What stands before an item can be words."""

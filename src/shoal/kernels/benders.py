@@ -252,20 +252,24 @@ class _Search:
             self.progress(int(self.linked.sum()), len(self.x) - self.failures)
 
     def walk(self, seconds: float) -> None:
-        """Cells: take a third of the gap between the bounds at a time, proving that no weights fail less, or finding some."""
+        """Cells: prove that no weights close a third of the gap between the bounds, or find some; then half of what is left, and so on.
+
+        A modest first step leaves something where the next is beyond the clock or the log.
+        """
         until = self.spent() + seconds
         _, value, offset = self.game.rows
         rows, record = np.column_stack([value + offset[:, None], offset]) - TIE, self.game.record
         kept = ~self.hopeless[record]
         rows, record = rows[kept], record[kept]
+        parts = 3
         while self.open() and self.spent() < until:
-            target = self.failures + -(-(len(self.x) - int(self.linked.sum()) - self.failures) // 3)
+            target = self.failures + -(-(len(self.x) - int(self.linked.sum()) - self.failures) // parts)
             cells = Pass(rows, record, target - int(self.hopeless.sum()))
             while (state := cells.walk()) == OPEN and self.spent() < until and self.left() > 0:
                 pass
             if state == DONE:
                 self.raise_bound(target)
-                self.walked = cells
+                self.walked, parts = cells, 2
             elif state != FOUND or self.offer(cells.weights[:-1]).sum() < self.linked.sum():
                 return  # out of time or room
 
@@ -276,13 +280,14 @@ class _Search:
         log = self.walked.log
         cells, cuts, links = log.size.tolist()
         row = np.flatnonzero(~self.hopeless[self.game.record])[log.row[:links]]
-        i, j = self.game.record[row], self.game.candidates.rows[row]
-        share = log.share[:links] / np.maximum(((self.x[i] - self.y[j]) ** 2).max(axis=1), ((self.x[i] - self.y[i]) ** 2).max(axis=1))
+        i, j = self.game.record, self.game.candidates.rows
+        largest = np.maximum(((self.x[i] - self.y[j]) ** 2).max(axis=1), ((self.x[i] - self.y[i]) ** 2).max(axis=1))
+        share = log.share[:links] / largest[row]
         ends = log.links[:cuts]
         if cuts:
             first = np.concatenate([[0], ends[:-1]])
             share /= np.repeat(np.maximum.reduceat(share, first), ends - first)
-        return Cells(log.split[:cells], log.cuts[:cells], ends, i, j, np.round(share * WHOLE).astype(np.int64))
+        return Cells(log.split[:cells], log.cuts[:cells], ends, i[row], j[row], np.round(share * WHOLE).astype(np.int64))
 
     def learn(self, chosen: BoolArray, cover: FloatArray) -> int:
         """Give up records until the rest can be linked, then take back what can be; every refusal is a cut. Returns how many are new."""

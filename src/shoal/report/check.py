@@ -70,6 +70,8 @@ def smallest_class(path: Path, delimiter: str, columns: Sequence[str]) -> tuple[
 def verify(release: Path, certificate: Path) -> list[Found]:
     """Hold a release against its certificate: bytes, rows, columns, promises, and the class sizes it was said to have."""
     said = read_certificate(certificate)
+    if said.get("kind") == "documents":
+        return _verify_documents(release, said)
     if not release.is_file():
         raise DataError(f"There is no file {release}.")
     about = said["release"]
@@ -97,6 +99,21 @@ def verify(release: Path, certificate: Path) -> list[Found]:
             if promise.get("found") != counted.found or promise.get("holds") != counted.holds:
                 found.append(Found(f"{counted.what}, as certified", promise.get("found"), counted.found, False))
     return found
+
+
+def _verify_documents(folder: Path, said: Mapping[str, Any]) -> list[Found]:
+    """Redacted documents: the same files, byte for byte, and no other beside them."""
+    if not folder.is_dir():
+        raise DataError(f"{folder} is not a folder. Name the one that `shoal documents redact -o` wrote.")
+    listed = {one["file"]: one["sha256"] for one in said["files"]}
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"certificate.json", "report.html"}
+    changed = [file for file in sorted(there & set(listed)) if sha256_of(folder / file) != listed[file]]
+    return [
+        Found("files", len(listed), len(there), len(there) == len(listed)),
+        Found("files that are missing", 0, len(set(listed) - there), not set(listed) - there),
+        Found("files that are not listed", 0, len(there - set(listed)), not there - set(listed)),
+        Found("files whose bytes changed", 0, len(changed), not changed),
+    ]
 
 
 def _check(promise: Promise, rows: Iterator[tuple[Any, ...]]) -> Found:
@@ -216,6 +233,8 @@ def read_certificate(path: Path) -> Mapping[str, Any]:
     """A certificate's JSON, or a sentence saying that it is none."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
+        if said.get("kind") == "documents":
+            return {**said, "files": [{"file": str(one["file"]), "sha256": str(one["sha256"])} for one in said["files"]]}
         for part, kind in (("release", dict), ("roles", dict), ("steps", list), ("promises", list), ("measures", list)):
             if not isinstance(said[part], kind):
                 raise KeyError(part)
@@ -224,5 +243,5 @@ def read_certificate(path: Path) -> Mapping[str, Any]:
         return dict(said)
     except FileNotFoundError:
         raise DataError(f"There is no file {path}.") from None
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError):
         raise DataError(f"{path} is not a certificate written by shoal.") from None

@@ -111,18 +111,17 @@ def _around(block: Block, taken: Sequence[tuple[int, int]]) -> tuple[int, int]:
 # ---- the certificate --------------------------------------------------------------------------------------------------------
 
 
-def certificate_of(
-    plan: Plan, folder: Path, tally: Tally, again: int, undecided: str, accept_blocks: float | None, numbering: str
-) -> dict[str, Any]:
+def certificate_of(plan: Plan, folder: Path, tally: Tally, again: int, numbering: str) -> dict[str, Any]:
     """Everything that may be published about redacted documents: numbers, never a text, a name or a file's old name."""
-    written = [(one, decided, puts) for one, decided, puts in zip(plan.looked, plan.decided, plan.puts) if one.name not in tally.failed]
     removed: dict[str, Counter[str]] = defaultdict(Counter)
     sure: dict[str, list[float]] = defaultdict(list)
     reasons: Counter[str] = Counter()
     stays: Counter[str] = Counter()
     blocks: Counter[str] = Counter()
     searched = unsearchable = 0
-    for one, decided, puts in written:
+    for one, decided, puts in plan.documents():
+        if one.name in tally.failed:
+            continue
         texts = {(found.start, found.end): text for found, text in zip(one.findings, one.texts)}
         for stretch, put in zip(decided.going(), puts, strict=True):
             if put is None:
@@ -168,7 +167,7 @@ def certificate_of(
         "blocks": dict(blocks),
         "reasons": dict(reasons),
         "stays": dict(stays),
-        "rules": {"accept": plan.case.settings.accept, "undecided": undecided, "accept_blocks": accept_blocks},
+        "rules": {"accept": plan.case.settings.accept, "undecided": plan.rules.undecided, "accept_blocks": plan.rules.accept_blocks},
         "promises": [
             {
                 "what": "no removed text is in a written file",
@@ -226,7 +225,7 @@ def public_page(said: Mapping[str, Any]) -> str:
 def internal_page(said: Mapping[str, Any], plan: Plan, tally: Tally) -> str:
     """The same for the case: with who decided, which documents were not written and why, and who is behind each number."""
     people: Counter[tuple[str, str]] = Counter()
-    for one in plan.decided:
+    for _, one, _ in plan.documents():
         people.update((stretch.by, stretch.verdict) for stretch in one.stretches if _who(stretch.by) == "person")
         people.update((block.by, block.verdict) for block in one.blocks if _who(block.by) == "person")
     deciders = table(
