@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.contracts import Progress, quiet
-from shoal.document import Document, Edit, Finding
+from shoal.document import Block, Document, Edit, Finding
 from shoal.documents.again import Elsewhere, Seen, named_elsewhere, says_something
 from shoal.documents.case import Case, Logged, Looked, Settings, read_private, write_case, write_private
 from shoal.documents.redact import NOBODY, RULE, Undecided, Verdicts, edits_of, verdicts
@@ -20,6 +20,9 @@ from shoal.errors import DataError, OutputError, ParameterError, ShoalError, cou
 from shoal.folders import appearing, write_text
 from shoal.randomness import new_secret, rng_for
 from shoal.score import AttackResult
+
+if TYPE_CHECKING:
+    from shoal.documents.plausible import Generalized
 
 Names = Literal["number", "keep"]
 
@@ -300,13 +303,15 @@ def path_of(settings: Settings, name: str) -> Path:
 def generalized(settings: Settings, document: Document, decided: Verdicts) -> list[Edit]:
     """Risky terms in general words, for blocks where that was decided."""
     blocks = [one.block for one in decided.blocks if one.verdict == "generalize"]
-    if not blocks:
-        return []
+    return [edit for block in blocks for edit in in_general_words(settings, document, block).edits]
+
+
+def in_general_words(settings: Settings, document: Document, block: Block) -> Generalized:
+    """A block with its risky terms replaced by more general words, and how many texts could have become the same."""
     from shoal.documents.plausible import generalize
     from shoal.text.wordnet import read_wordnet
 
-    wordnet = read_wordnet()
-    return [edit for block in blocks for edit in generalize(wordnet, document.text, block, settings.risk_senses).edits]
+    return generalize(read_wordnet(), document.text, block, settings.risk_senses)
 
 
 def redact_case(

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal.run as run_module
+from shoal import folders
 from shoal.errors import ShoalError
 from shoal.files import read_table
 from shoal.methods import Noise
@@ -581,7 +582,7 @@ def test_a_folder_nobody_may_write(refused, table, desk, monkeypatch):
     def no(*_args, **_words):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(run_module.tempfile, "mkdtemp", no)
+    monkeypatch.setattr(folders.tempfile, "mkdtemp", no)
     refused(*protect(table, desk / "run"), says="cannot be made: Permission denied")
 
 

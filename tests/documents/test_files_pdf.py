@@ -1,6 +1,7 @@
 """PDF files made by reportlab and pypdf. The output is pictures: what a picture shows is tested by comparing pictures."""
 
 import io
+import sys
 
 import numpy as np
 import pypdfium2
@@ -255,3 +256,19 @@ def test_two_columns_do_not_run_into_each_other(tmp_path):
     right = slice(round(318 * scale), None)
     rows = slice(round((841.9 - 715) * scale), round((841.9 - 600) * scale))
     assert (shown(out)[rows, right] < 128).sum() == pytest.approx((picture(path)[rows, right] < 128).sum(), rel=0.35)
+
+
+def test_a_broken_file_is_not_quoted_in_a_log(tmp_path, caplog, capsys):
+    content = drawn("Dear all", title=NAME).replace(b"/Title (", b"/Title Zimmerwald (")
+    try:
+        read_document(written(tmp_path, content))
+    except DataError as error:
+        assert NAME not in str(error)
+    assert NAME not in caplog.text
+    assert NAME not in "".join(capsys.readouterr())
+
+
+def test_without_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    with pytest.raises(DataError, match=r"Reading PDF needs an extra: pip install 'shoal\[documents\]'"):
+        read_document(written(tmp_path, drawn("x")))

@@ -3,6 +3,7 @@
 import base64
 import io
 import os
+import sys
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -292,3 +293,15 @@ def test_columns_of_tables(tmp_path):
     with pytest.raises(PromiseBroken):
         write_table_column(path, "note", [[Edit(0, 10, "x")]], tmp_path / "out" / "c.csv", np.random.default_rng(1))
     assert not Path(tmp_path / "out" / "c.csv").exists()
+
+
+def test_without_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    path = tmp_path / "a.html"
+    path.write_text("<p>x")
+    with pytest.raises(DataError, match="needs an extra"):
+        read_document(path)
+    held = tmp_path / "a.docx"
+    Docx().save(str(held))
+    with pytest.raises(DataError, match="Reading Word needs an extra"):
+        read_document(held)

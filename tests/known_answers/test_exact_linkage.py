@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.kernels import benders, simplices
-from shoal.kernels.aggregation import OWA, Bilinear, Choquet, WeightedMean, recount, standardized
+from shoal.kernels.aggregation import OWA, TIE, Bilinear, Choquet, WeightedMean, recount, standardized
 from shoal.kernels.benders import solve
 from shoal.kernels.dominance import distinct, undominated
 from shoal.kernels.margins import Game
@@ -75,9 +75,57 @@ def test_dominated_candidates_do_not_matter():
 
 
 def test_equal_protected_rows_cannot_be_told_apart():
-    found = distinct(np.zeros((3, 2)), np.array([[1.0, 1], [1, 1], [2, 2]]))
+    found = distinct(np.zeros((3, 2)), np.array([[1.0, 1], [1, 1], [2, 1]]), TIE)
     assert found.hopeless.tolist() == [True, True, False]
     assert [found.rows[a:b].tolist() for a, b in zip(found.start, found.start[1:])] == [[1], [0], [0]]
+
+
+def test_no_form_tells_a_row_on_the_way_from_its_own():
+    """Differences that are a multiple of the true link's, and no larger, are no farther under any form: 0, half, and all of it mirrored."""
+    original = np.zeros((1, 2))
+    for row, hopeless in (((0.0, 0), True), ((1, 2), True), ((-2, -4), True), ((3, 6), False), ((1, 2.1), False)):
+        found = distinct(original, np.array([[2.0, 4], row]), TIE / 2)
+        assert found.hopeless.tolist() == [hopeless]
+        assert solve(original, [[2.0, 4], row], "bilinear", 10).bound == 1 - hopeless
+
+
+def test_forms_whose_best_margin_is_exactly_nothing():
+    """Two thirds of one wrong link and a third of another cancel what the true links leave: the game ends at 0, which is no link."""
+    table = [
+        [0, 0, 0, 2, 2, 1, 0, 0], [0, 1, 0, 2, 0, 0, 1, 1], [1, 0, 1, 2, 0, 1, 2, 1], [0, 2, 0, 0, 1, 2, 2, 0],
+        [1, 1, 1, 1, 0, 2, 2, 0], [0, 0, 2, 2, 1, 2, 1, 0], [0, 1, 0, 0, 0, 2, 0, 2],
+    ]  # fmt: skip
+    x, y = np.hsplit(np.array(table, float), 2)
+    found = solve(x, y, "bilinear", 60)
+    assert (found.linked, found.bound) == (4, 4)
+    assert check_linkage(found.certificate(), x, y).optimal
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_unit_does_not_matter(family, scale):
+    x, y = noisy(20, noise=0.2)
+    assert solve(scale * x, scale * y, family, 60).linked == solve(x, y, family, 60).linked
+
+
+@pytest.mark.parametrize("seconds", [0, 1e-4, 10])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_smallest_tables_get_an_answer(family, seconds):
+    rng = np.random.default_rng(3)
+    for x, y in (
+        (np.zeros((5, 3)), np.zeros((5, 3))),
+        (np.zeros((1, 1)), np.ones((1, 1))),
+        (np.zeros((2, 1)), np.array([[0.0], [1]])),
+        (np.array([[0.0, 1], [1, 0]]), np.array([[1.0, 0], [0, 1]])),
+        (np.full((2, 4), 7.0), np.full((3, 4), 7.0)),
+        (rng.normal(size=(2, 2)), rng.normal(size=(2, 2))),
+        (rng.normal(size=(1, 4)), rng.normal(size=(5, 4))),
+    ):
+        found = solve(x, y, family, seconds)
+        assert found.gap >= 0
+        assert found.proven or seconds < 1
+        proof = check_linkage(found.certificate(), x, y)
+        assert (proof.linked, proof.bound) == (found.linked, found.bound)
 
 
 def test_the_best_margin_of_a_game_by_hand():

@@ -8,10 +8,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from shoal.document import BLOCK, Document
+from shoal.document import BLOCK, Block, Document
 from shoal.documents.case import REASONS, Case
 from shoal.documents.review import Question, Which, extended, questions, same_text
-from shoal.sanitize import document_named
+from shoal.errors import ShoalError, counted
+from shoal.sanitize import document_named, in_general_words
 
 AROUND = 160  # characters shown on either side
 KEYS = (
@@ -44,6 +45,8 @@ def walk(folder: Path, by: str | None, which: Which) -> None:
             question = next(pending, None)
             continue
         _show(console, question, read(question.document))
+        if question.block is not None:
+            _offer(console, case, question.block, read(question.document))
         word, *rest = (_line() or "").split() or [""]
         if word == "q":
             break
@@ -97,6 +100,23 @@ def _show(console: Console, question: Question, document: Document) -> None:
             shown.stylize("bold red", len(before) + start - question.start, len(before) + end - question.start)
     console.print(shown)
     console.print(f"Because {question.because}.", style="dim")
+
+
+def _offer(console: Console, case: Case, block: Block, document: Document) -> None:
+    """What g would write in a block's place, where senses of its terms are known."""
+    try:
+        said = in_general_words(case.settings, document, block)
+    except ShoalError:
+        return  # no WordNet: then there is nothing to offer
+    if not said.edits:
+        return
+    text, at = "", block.start
+    for edit in sorted(said.edits, key=lambda edit: edit.start):
+        text, at = text + document.text[at : edit.start] + edit.replacement, edit.end
+    console.print(f"g would say: {text}{document.text[at : block.end]}", style="dim", markup=False)
+    console.print(
+        f"At least {counted(said.plausibility, 'text')} could have become this one; how likely each is, nobody knows.", style="dim"
+    )
 
 
 def _line() -> str:

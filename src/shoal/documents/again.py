@@ -27,14 +27,23 @@ class Again:
     """
 
     def __init__(self, texts: Iterable[str], ends: Ends = "whole") -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], int, bool]]] = defaultdict(list)
-        self._open = ends == "open"
+        self._numbers: dict[tuple[str, ...], tuple[int, int]] = {}  # words -> the first text of them, and the first that needs no capital
+        self._lengths: dict[str, list[int]] = {}  # first word -> in how many words texts with it are, the most first
+        self._heads: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)  # all but the last word -> last words
         for number, text in enumerate(texts):
             words = tuple(_folded(word) for word in _WORD.findall(text))
-            if words and searchable(text) != "no":
-                self._by_first[words[0]].append((words, number, len(words) == 1 and text.strip()[:1].isupper()))
-        for found in self._by_first.values():
-            found.sort(key=lambda one: (-len(one[0]), one[1]))
+            if not words or searchable(text) == "no":
+                continue
+            plain = -1 if len(words) == 1 and text.strip()[:1].isupper() else number
+            first, any_case = self._numbers.get(words, (number, -1))
+            self._numbers[words] = (first, plain if any_case < 0 else any_case)
+            lengths = self._lengths.setdefault(words[0], [])
+            if len(words) not in lengths:
+                lengths.append(len(words))
+            if ends == "open" and len(words) > 1 and sum(map(len, words)) >= SHORTEST_RUN_TOGETHER:
+                self._heads[words[:-1]].append((words[-1], number))
+        for lengths in self._lengths.values():
+            lengths.sort(reverse=True)
 
     def occurrences(self, text: str) -> Iterator[tuple[int, int, int]]:
         """(start, end, which text), in order, not overlapping."""
@@ -42,31 +51,23 @@ class Again:
         folded = [_folded(word.group()) for word in words]
         i = 0
         while i < len(words):
-            known = self._by_first.get(folded[i], ())
-            for sequence, number, is_name in known:
-                end = i + len(sequence)
-                if (len(sequence) == 1 or tuple(folded[i:end]) == sequence) and not (is_name and not words[i].group()[0].isupper()):
-                    yield words[i].start(), words[end - 1].end(), number
-                    i = end - 1
-                    break
-            else:
-                longer = next((one for one in known if _goes_on(one[0], folded, i)), None) if self._open else None
-                if longer is not None:
-                    end = i + len(longer[0])
-                    yield words[i].start(), words[end - 1].end(), longer[1]
-                    i = end - 1
-            i += 1
+            length, number = self._at(folded, i, words[i].group()[0].isupper()) if folded[i] in self._lengths else (0, -1)
+            if length:
+                yield words[i].start(), words[i + length - 1].end(), number
+            i += max(1, length)
 
-
-def _goes_on(sequence: tuple[str, ...], folded: list[str], at: int) -> bool:
-    """Whether several words stand here but for the last, which is longer."""
-    last = at + len(sequence) - 1
-    return (
-        0 < last - at < len(folded) - at
-        and tuple(folded[at:last]) == sequence[:-1]
-        and folded[last].startswith(sequence[-1])
-        and sum(map(len, sequence)) >= SHORTEST_RUN_TOGETHER
-    )
+    def _at(self, folded: list[str], i: int, capital: bool) -> tuple[int, int]:
+        """In how many words a text stands here, and which one does; 0 where none does."""
+        lengths = [length for length in self._lengths[folded[i]] if i + length <= len(folded)]
+        for length in lengths:
+            first, any_case = self._numbers.get(tuple(folded[i : i + length]), (-1, -1))
+            if (number := first if capital else any_case) >= 0:
+                return length, number
+        for length in lengths if self._heads else ():
+            for last, number in self._heads.get(tuple(folded[i : i + length - 1]), ()):
+                if folded[i + length - 1].startswith(last):
+                    return length, number
+        return 0, -1
 
 
 _LITTLE = frozenset({"a", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})

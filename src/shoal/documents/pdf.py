@@ -43,6 +43,7 @@ class Page:
 def open_pdf(raw: bytes, name: str) -> Opened:
     """Take a PDF apart."""
     try:
+        import pypdf  # noqa: F401 - what it is needed for comes later, and should not fail halfway
         import pypdfium2
     except ImportError:
         raise DataError("Reading PDF needs an extra: pip install 'shoal[documents]'.") from None

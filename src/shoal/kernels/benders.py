@@ -183,10 +183,13 @@ class _Search:
         self.space, self.x, self.y = space, x, y
         self.game = Game(space, x, y)
         self.terms = space.terms() if space.family.startswith("choquet") else []
-        self.hopeless = self.game.candidates.hopeless
+        self.hopeless = self.game.candidates.hopeless.copy()
         self.cuts: dict[tuple[int, ...], Cut] = {}
         for i in np.flatnonzero(self.hopeless).tolist():
-            self.cuts[(i,)] = self.alone(i)
+            try:
+                self.cuts[(i,)] = self.alone(i)
+            except UnsettledError:
+                self.hopeless[i] = False  # without a proof it is a record like any other
         self.failures = int(self.hopeless.sum())  # at least so many
         self.used = np.zeros(len(x), np.int64)
         self.cover: _Cover | None = None
@@ -211,6 +214,12 @@ class _Search:
         if linked.sum() > self.linked.sum():
             self.linked, self.theta = linked, theta.copy()
         return linked
+
+    def better(self, theta: FloatArray) -> bool:
+        """Whether these parameters link more than the incumbent, which they then are."""
+        before = int(self.linked.sum())
+        self.offer(theta)
+        return int(self.linked.sum()) > before
 
     def run(self) -> None:
         if not self.open():
@@ -270,7 +279,7 @@ class _Search:
             if state == DONE:
                 self.raise_bound(target)
                 self.walked, parts = cells, 2
-            elif state != FOUND or self.offer(cells.weights[:-1]).sum() < self.linked.sum():
+            elif state != FOUND or not self.better(cells.weights[:-1]):
                 return  # out of time or room
 
     def cells(self) -> Cells | None:
