@@ -89,16 +89,18 @@ def test_no_form_tells_a_row_on_the_way_from_its_own():
         assert solve(original, [[2.0, 4], row], "bilinear", 10).bound == 1 - hopeless
 
 
-def test_forms_whose_best_margin_is_exactly_nothing():
-    """Two thirds of one wrong link and a third of another cancel what the true links leave: the game ends at 0, which is no link."""
-    table = [
-        [0, 0, 0, 2, 2, 1, 0, 0], [0, 1, 0, 2, 0, 0, 1, 1], [1, 0, 1, 2, 0, 1, 2, 1], [0, 2, 0, 0, 1, 2, 2, 0],
-        [1, 1, 1, 1, 0, 2, 2, 0], [0, 0, 2, 2, 1, 2, 1, 0], [0, 1, 0, 0, 0, 2, 0, 2],
-    ]  # fmt: skip
-    x, y = np.hsplit(np.array(table, float), 2)
+def test_two_records_whose_best_margin_is_exactly_nothing():
+    """With e = (0, 1, 0, -1), f = (1, 0, -1, 0) and a form q, record 1 needs q(2e) > q(f - e) and record 2 needs q(e) > q(f + 2e).
+
+    Shares l and 1 - l of the two leave [[6l - 3, 3l - 2], [3l - 2, -1]] over e and f, which is negative semi-definite where
+    (3l - 1)^2 <= 0: only a third and two thirds prove that it cannot be.
+    """
+    x, y = np.array([[1.0, 0, 1, 2], [0, 0, 2, 2]]), np.array([[0.0, 1, 2, 1], [1, 2, 1, 0]])
     found = solve(x, y, "bilinear", 60)
-    assert (found.linked, found.bound) == (4, 4)
+    assert (found.linked, found.bound) == (1, 1)
     assert check_linkage(found.certificate(), x, y).optimal
+    cut = next(cut for cut in found.cuts if len(cut.records) == 2)
+    assert np.array(cut.shares) / sum(cut.shares) == pytest.approx([1 / 3, 2 / 3], abs=1e-3)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
