@@ -34,6 +34,7 @@ class Tally:
     done: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)  # files of kinds that are not read
+    dropped: Counter[str] = field(default_factory=Counter)  # things inside documents that hold no text, and so are not written
 
 
 def detect_documents(source: str | Path, out: str | Path, **settings: Any) -> dict[str, Any]:
@@ -377,6 +378,7 @@ def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tall
             write_redacted(path, replace(document, name=Path(name).name), edits, place / "documents" / Path(name).parent, kept)
             again += more
             tally.done += 1
+            tally.dropped.update(part.name for part in document.parts if part.name.endswith("(left out)"))
         except ShoalError as error:
             tally.failed[one.name] = str(error)
         progress("redacting", done, len(made.names))

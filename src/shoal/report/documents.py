@@ -147,6 +147,7 @@ def certificate_of(plan: Plan, folder: Path, tally: Tally, again: int, numbering
         "shoal": shoal.__version__,
         "format": 1,
         "kind": "documents",
+        "source": "column" if plan.case.settings.column else "files",
         "created": datetime.date.today().isoformat(),
         "files": [{"file": path.relative_to(folder).as_posix(), "sha256": sha256_of(path)} for path in files],
         "documents": {"written": tally.done, "not written": len(tally.failed)},
@@ -167,6 +168,7 @@ def certificate_of(plan: Plan, folder: Path, tally: Tally, again: int, numbering
         "blocks": dict(blocks),
         "reasons": dict(reasons),
         "stays": dict(stays),
+        "left_out": sum(tally.dropped.values()),
         "rules": {"accept": plan.case.settings.accept, "undecided": plan.rules.undecided, "accept_blocks": plan.rules.accept_blocks},
         "promises": [
             {
@@ -208,6 +210,11 @@ def _warnings(said: Mapping[str, Any]) -> list[str]:
         found.append(
             f"{counted(short, 'removed text is', 'removed texts are')} too short to be searched for: they would be found by chance."
         )
+    if said["left_out"]:
+        things = counted(said["left_out"], "picture, object or attachment", "pictures, objects and attachments")
+        found.append(f"Left out, because no text could be read in them: {things}.")
+    if said["source"] == "column":
+        found.append("Only the column of texts was written, its rows in an order drawn anew; the other columns need a method of their own.")
     lost = said["documents"]["not written"]
     if lost:
         found.append(f"{counted(lost, 'document')} could not be written safely and {'is' if lost == 1 else 'are'} not here.")
