@@ -49,8 +49,9 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-experiments: $(READY)
+experiments: $(READY) $(WORDNET)
 	$(BIN)/python -m experiments.abril_2014
+	$(BIN)/python -m experiments.abril_2014_documents
 	$(BIN)/python -m experiments.abril_2014_linkage
 	$(BIN)/python -m experiments.armengol_torra_2016
 	$(BIN)/python -m experiments.kisilevich_2010

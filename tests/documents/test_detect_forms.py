@@ -93,6 +93,12 @@ def test_ordinary_figures_are_left_alone(text):
     assert detect(Document("d", text), [Recognizers()]) == []
 
 
+def test_a_list_of_addresses_is_several():
+    text = "12 Main Street\n14 Oak Road, Leeds LS6 2AB\n3 Elm Lane, Apt. 5\n"
+    found = [text[one.start : one.end] for one in detect(Document("d", text), [Recognizers()])]
+    assert found == ["12 Main Street", "14 Oak Road, Leeds LS6 2AB", "3 Elm Lane, Apt. 5"]
+
+
 def test_money_only_when_asked_for():
     document = Document("d", "He paid $1,200.50 and 3 million euros.")
     assert detect(document, [Recognizers()]) == []
@@ -141,7 +147,7 @@ def test_a_later_paragraph_changes_nothing_before_it(first, second):
 
 
 @pytest.mark.parametrize(
-    "piece", ["A-", "a.", "1 ", "1-", "A ", "Aa ", "x@", "1.1", ":", "Mr. ", "12 Aa ", "(1)", "A, A and ", "Street ", "\n1 A"]
+    "piece", ["A-", "a.", "1 ", "1-", "A ", "Aa ", "x@", "1.1", ":", "Mr. ", "12 Aa ", "(1)", ".", "Unit 5 ", "Aa1-", "A, A and ", "Street ", "\n1 A"]
 )
 def test_time_grows_with_length_and_not_faster(piece):
     import time

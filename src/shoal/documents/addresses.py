@@ -5,6 +5,7 @@ both sides over numbers, capitalised words and place names, across commas and li
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -48,17 +49,18 @@ _CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d"
 _NOT_STREETS = r"(?:the|a|this|that|of|down|to|on|in|more|miles?|blocks?|minutes?)"
 _COMPASS = r"(?:NW|NE|SW|SE|North|South|East|West|[NSEW])"
 
+HOUSE_FIRST = "a house number and a street"
 _SEEDS = (
     # 12 Main Street; 1600 N. Pennsylvania Ave NW; 12 main street
     (
         rf"{_STARTS}{_HOUSE},?{_SP}(?:{_NAME}{_SP}){{1,5}}?(?i:{_STREET})(?![^\W_])\.?(?:{_SP}{_COMPASS}\b\.?)?",
         0.9,
-        "a house number and a street",
+        HOUSE_FIRST,
     ),
     (
         rf"{_STARTS}{_HOUSE}{_SP}(?!{_NOT_STREETS}\b)[a-z]{{3,20}}{_SP}(?:street|road|avenue|boulevard|lane|drive|court)\b",
         0.7,
-        "a house number and a street",
+        HOUSE_FIRST,
     ),
     # ul. Polna 7; 33 rue de Provence
     (
@@ -67,7 +69,7 @@ _SEEDS = (
         0.85,
         "a street and a house number",
     ),
-    (rf"{_STARTS}{_HOUSE},?{_SP}(?i:{_BEFORE})(?![^\W_])\.?{_SP}(?:{_NAME}{_SP}){{0,4}}?{_CAP}", 0.85, "a house number and a street"),
+    (rf"{_STARTS}{_HOUSE},?{_SP}(?i:{_BEFORE})(?![^\W_])\.?{_SP}(?:{_NAME}{_SP}){{0,4}}?{_CAP}", 0.85, HOUSE_FIRST),
     # Hauptstraße 5; Rákóczi út 13.
     (rf"(?<!\w)(?:{_CAP}{_SP}){{0,3}}{_STEM}(?i:{_ENDING})\.?{_SP}{_NO_YEAR}{_HOUSE}{_ENDS}", 0.8, "a street and a house number"),
     (rf"(?<!\w)(?:{_CAP}{_SP}){{1,4}}(?i:{_AFTER})\.?{_SP}{_HOUSE}(?![\w%]|,\d)\.?", 0.8, "a street and a house number"),
@@ -132,14 +134,20 @@ Span = tuple[int, int, float, str]
 
 def find_addresses(text: str) -> Iterator[Finding]:
     """Seeds, each grown to its address; grown seeds that meet are one finding."""
-    spans: list[Span] = []
-    for seeds, where in ((SEEDS, zones(text, DIGIT, 120, 120)), (SEEDS_WITHOUT_DIGITS, [(0, len(text))])):
-        for form, sure, because in seeds:
+    seeds: list[Span] = []
+    for forms, where in ((SEEDS, zones(text, DIGIT, 120, 120)), (SEEDS_WITHOUT_DIGITS, [(0, len(text))])):
+        for form, sure, because in forms:
             for match in search_in(form, text, where):
                 start, end = match.span("here" if "here" in form.groupindex else 0)
                 if sure >= 0.9 or not _NOT_ADDRESS.search(text, start, end):
-                    spans.append((_grow_left(text, start), _grow_right(text, end), sure, because))
-    for start, end, sure, because in _joined(spans):
+                    seeds.append((start, end, sure, because))
+    begins = sorted(start for start, _, _, because in seeds if because == HOUSE_FIRST)  # where another address begins, this one ends
+    grown = []
+    for start, end, sure, because in seeds:
+        next_one = bisect_left(begins, end)
+        roof = begins[next_one] if next_one < len(begins) else len(text)
+        grown.append((_grow_left(text, start), _grow_right(text, end, roof), sure, because))
+    for start, end, sure, because in _joined(grown):
         yield Finding(start, end, ADDRESS, sure, because)
 
 
@@ -165,7 +173,7 @@ def _grow_left(text: str, start: int) -> int:
     return start
 
 
-def _grow_right(text: str, end: int) -> int:
+def _grow_right(text: str, end: int, roof: int) -> int:
     """Units, towns, regions, countries and postcodes; words in lower case only when they are places."""
     place_seen = False
     for _ in range(_PARTS):
@@ -181,6 +189,8 @@ def _grow_right(text: str, end: int) -> int:
                 break
             place_seen = True
         elif kind == "lower" and not _is_place(match[kind].lower()):
+            break
+        if stop > roof:
             break
         end = stop
     return end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple
 
@@ -45,29 +45,32 @@ class Again:
         for lengths in self._lengths.values():
             lengths.sort(reverse=True)
 
-    def occurrences(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """(start, end, which text), in order, not overlapping."""
+    def occurrences(self, text: str, free: Callable[[int, int], bool] = lambda start, end: True) -> Iterator[tuple[int, int, int]]:
+        """(start, end, which text), in order, not overlapping, and only stretches that are free."""
         words = list(_WORD.finditer(text))
         folded = [_folded(word.group()) for word in words]
         i = 0
         while i < len(words):
-            length, number = self._at(folded, i, words[i].group()[0].isupper()) if folded[i] in self._lengths else (0, -1)
-            if length:
-                yield words[i].start(), words[i + length - 1].end(), number
+            for length, number in self._at(folded, i, words[i].group()[0].isupper()) if folded[i] in self._lengths else ():
+                start, end = words[i].start(), words[i + length - 1].end()
+                if free(start, end):
+                    yield start, end, number
+                    break
+            else:
+                length = 0
             i += max(1, length)
 
-    def _at(self, folded: list[str], i: int, capital: bool) -> tuple[int, int]:
-        """In how many words a text stands here, and which one does; 0 where none does."""
+    def _at(self, folded: list[str], i: int, capital: bool) -> Iterator[tuple[int, int]]:
+        """Texts that stand here: of how many words, and which; the longest first, those that go on last."""
         lengths = [length for length in self._lengths[folded[i]] if i + length <= len(folded)]
         for length in lengths:
             first, any_case = self._numbers.get(tuple(folded[i : i + length]), (-1, -1))
             if (number := first if capital else any_case) >= 0:
-                return length, number
+                yield length, number
         for length in lengths if self._heads else ():
             for last, number in self._heads.get(tuple(folded[i : i + length - 1]), ()):
                 if folded[i + length - 1].startswith(last):
-                    return length, number
-        return 0, -1
+                    yield length, number
 
 
 _LITTLE = frozenset({"a", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
@@ -108,6 +111,7 @@ class Elsewhere:
                 kinds.setdefault(words[-1], (PERSON, 0.9 * confidence))
         self._found: Mapping[int, tuple[str, float]] = dict(enumerate(kinds.values()))
         self._again = Again(kinds)
+        self._lower = seen.ordinary
 
     def _surname(self, word: str, seen: Seen) -> bool:
         return len(word) >= SHORTEST_SURNAME and word[0].isupper() and not word.isupper() and not self._ordinary(word, seen)
@@ -123,6 +127,8 @@ class Elsewhere:
         found = []
         for start, end, number in self._again.occurrences(document.text):
             kind, confidence = self._found[number]
+            if kind == ORGANIZATION and all(word in self._lower for word in _WORD.findall(document.text[start:end])):
+                continue  # "armed forces" is no Armed Forces; a person's name without capitals is still a name
             found.append(Finding(start, end, kind, min(confidence, 0.95), "the same words were found in the collection"))
         return found
 

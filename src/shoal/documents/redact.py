@@ -142,11 +142,11 @@ def _everywhere(text: str, edits: Sequence[Edit], taken: Sequence[tuple[int, int
     if not becomes:
         return []
     words = list(becomes.values())
-    return [
-        Edit(start, end, words[number])
-        for start, end, number in Again(becomes, "open").occurrences(text)
-        if not _overlaps(taken, start, end) and _takes_along(listed, start, end)
-    ]
+
+    def free(start: int, end: int) -> bool:
+        return not _overlaps(taken, start, end) and _takes_along(listed, start, end)
+
+    return [Edit(start, end, words[number]) for start, end, number in Again(becomes, "open").occurrences(text, free)]
 
 
 def _takes_along(listed: Sequence[tuple[int, int]], start: int, end: int) -> bool:

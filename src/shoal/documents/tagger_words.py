@@ -20,7 +20,7 @@ _ABBREVIATED = (
 )
 TOKEN = re.compile(
     r"(?:https?://|www\.)\S+"  # an address of the web
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # of mail
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # of mail
     r"|@\w+"  # an account's name
     rf"|\b(?:{_ABBREVIATED})\."
     r"|\b(?:[A-Z]\.){2,}|\b[A-Z]\.(?=\W|$)"  # U.S., an initial

@@ -1,0 +1,3 @@
+from experiments.abril_2014_documents.run import main
+
+main()

@@ -1,0 +1,3 @@
+from experiments.abril_2014_linkage.run import main
+
+main()

@@ -1,0 +1,274 @@
+"""What an intruder finds in an anonymous collection: the cluster, the row, who is in it, and the last member.
+
+A release promises that a row cannot be told from k - 1 others. It does not promise that nobody finds the cluster of a document, nor that
+nobody learns whether a document is in the collection, nor what is in it. These attacks measure that, each beside blind guessing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from pydantic import Field
+from scipy import sparse
+
+from shoal.collections.measures import FloatArray, IntArray, Pair, Released, blocks, side_by_side, sums
+from shoal.collections.space import Space, unit_rows
+from shoal.contracts import Progress, quiet
+from shoal.errors import DataError, counted
+from shoal.params import Params
+from shoal.score import AttackResult, wilson
+
+TIE = 1e-9  # similarities this near are the same
+Wanted = Literal["cluster", "row"]
+By = Literal["terms", "cosine"]
+
+
+class DocumentLinkage(Params):
+    """The intruder holds whole documents, as vectors of the owner's terms and weights, and looks for their rows.
+
+    By terms, the row that has most of the document's terms comes first, and the cosine decides between equals: a sum of documents has
+    all terms of each, so this finds more than the cosine alone. A cluster is right when the document is in it; tied clusters share.
+    The row is then guessed among all that tie, so that with clusters of k no more than 1 in k is hit. Blind guessing takes any row.
+    """
+
+    name: ClassVar[str] = "document-linkage"
+    title: ClassVar[str] = "Linking whole documents"
+    by: By = Field("terms", description="What is compared: terms in common, then the cosine; or the cosine alone")
+    wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
+    documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
+
+    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Is another cluster more similar than the right one, and how many tie with it?"""
+        pair = side_by_side(space, release)
+        tried = _drawn(len(space), self.documents, rng)
+        found = _linked(*_compared(pair.rows[tried], pair.centroids, self.by), pair.cluster[tried], pair.sizes, progress)
+        return _result(self, pair, tried, found, self.wanted)
+
+
+class TermLinkage(Params):
+    """The intruder knows a few terms of a document, not their weights, and looks for the rows that have most of them.
+
+    Of rows with equally many, those where they weigh more come first. Terms are drawn at random from those of the document; one with
+    fewer gives all. Blind guessing takes any row.
+    """
+
+    name: ClassVar[str] = "term-linkage"
+    title: ClassVar[str] = "Linking a few known terms"
+    terms: int = Field(5, ge=1, description="Terms known of each document")
+    wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
+    documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
+
+    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Is another cluster a better answer than the right one, and how many tie with it?"""
+        pair = side_by_side(space, release)
+        tried = _drawn(len(space), self.documents, rng)
+        known = _some_terms(pair.rows[tried], self.terms, rng)
+        found = _linked(*_compared(known, pair.centroids, "terms"), pair.cluster[tried], pair.sizes, progress)
+        return _result(self, pair, tried, found, self.wanted)
+
+
+def _compared(rows: Any, centroids: Any, by: By) -> tuple[Any, Any]:
+    """Two matrices whose products are what is compared: terms in common plus a cosine that is worth less than one term, or the cosine."""
+    if by == "cosine":
+        return rows, centroids
+    known = sparse.hstack(((rows > 0).astype(np.float64), unit_rows(rows)), format="csr")
+    return known, sparse.hstack(((centroids > 0).astype(np.float64), 0.5 * centroids), format="csr")
+
+
+class Linked(NamedTuple):
+    """How the right cluster of each document compares with the others."""
+
+    beaten: Any  # bool: another is strictly better
+    tied: IntArray  # clusters as good as the right one, itself among them
+    tied_rows: IntArray  # and their rows
+
+
+def _linked(known: Any, centroids: Any, right: IntArray, sizes: IntArray, progress: Progress) -> Linked:
+    """Documents against all clusters, a block of documents at a time. One that was not released is beaten."""
+    n = known.shape[0]
+    beaten, tied, rows = np.ones(n, np.bool_), np.ones(n, np.int64), np.ones(n, np.int64)
+    across = centroids.T.tocsr()
+    for part in blocks(n, centroids.shape[0]):
+        similar = (known[part] @ across).toarray()
+        mine = similar[np.arange(len(similar)), right[part]][:, None]
+        equal = np.abs(similar - mine) <= TIE
+        tied[part], rows[part] = equal.sum(axis=1), equal @ sizes
+        beaten[part] = (similar > mine + TIE).any(axis=1) | (right[part] < 0)
+        progress("linking", part.stop, n)
+    return Linked(beaten, tied, rows)
+
+
+def _some_terms(rows: Any, terms: int, rng: Generator) -> Any:
+    """As many terms of each row, drawn at random, each as a 1."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.lexsort((rng.random(len(row)), row))
+    kept = order[np.arange(len(order)) - rows.indptr[row] < terms]
+    return sparse.csr_array((np.ones(len(kept)), (row[kept], rows.indices[kept])), shape=rows.shape)
+
+
+def _drawn(n: int, documents: int | None, rng: Generator) -> IntArray:
+    return np.arange(n) if documents is None or documents >= n else np.sort(rng.choice(n, documents, replace=False))
+
+
+def _result(attack: DocumentLinkage | TermLinkage, pair: Pair, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
+    cluster = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied, 1))
+    row = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied_rows, 1))
+    released = int(pair.sizes.sum())
+    chances = {"cluster": float(((pair.sizes / released) ** 2).sum()), "row": 1 / released}
+    share = cluster if wanted == "cluster" else row
+    hit, shared = float(share.sum()), int(((cluster > 0) & (cluster < 1)).sum())
+    per_record = np.full(len(pair.cluster), np.nan)
+    per_record[tried] = share
+    return AttackResult(
+        attack.name,
+        attack.title,
+        tried=len(tried),
+        hit=hit,
+        strict_hit=float((share == 1).sum()),
+        chance=chances[wanted],
+        interval=wilson(min(hit, len(tried)), len(tried)),
+        note=f"{counted(shared, 'document ties', 'documents tie')} between clusters; each counts as its share." if shared else "",
+        details={
+            **attack.given(),
+            "cluster_rate": float(cluster.mean()),
+            "cluster_chance": chances["cluster"],
+            "row_rate": float(row.mean()),
+            "row_chance": chances["row"],
+            "tied": shared,
+        },
+        per_record=per_record,
+    )
+
+
+class Membership(Params):
+    """The intruder holds a document and asks whether it is in the collection: its nearest released row is nearer if it is.
+
+    By terms, near is the row that lacks the fewest of its terms; a member's row has all. As many members as outsiders are tried. The similarity that parts them is learned on one half and judged on the other, and the
+    other way round. Blind guessing is right half of the time. AUC, over all documents, is the chance that a member is nearer than an
+    outsider. Outsiders must be vectors over the same terms: give them as a space made with the same vocabulary.
+    """
+
+    name: ClassVar[str] = "membership"
+    title: ClassVar[str] = "Is the document in the collection?"
+    by: By = Field("terms", description="What is compared: terms in common, then the cosine; or the cosine alone")
+
+    def attack(self, space: Space, release: Released, outsiders: Space, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """How well the similarity to the nearest row tells members from outsiders."""
+        if outsiders.terms != space.terms:
+            raise DataError("The outsiders have other terms than the space. Make both with one vocabulary: Builder.transform.")
+        pair = side_by_side(space, release)
+        other = outsiders.matrix.copy()
+        other.resize((len(outsiders), pair.rows.shape[1]))
+        members = _nearest(pair.rows[pair.cluster >= 0], pair.centroids, self.by, progress)
+        strangers = _nearest(other, pair.centroids, self.by, progress)
+        count = min(len(members), len(strangers))
+        if count < 2:
+            raise DataError("Two members and two outsiders are needed at least. Give more documents that are not in the release.")
+        inside, outside = rng.permutation(members)[:count], rng.permutation(strangers)[:count]
+        half = count // 2
+        hit = 0
+        for learn, judge in ((slice(None, half), slice(half, None)), (slice(half, None), slice(None, half))):
+            limit = _limit(inside[learn], outside[learn])
+            hit += int((inside[judge] > limit).sum() + (outside[judge] <= limit).sum())
+        auc = _auc(members, strangers)
+        return AttackResult(
+            self.name,
+            self.title,
+            tried=2 * count,
+            hit=float(hit),
+            strict_hit=float(hit),
+            chance=0.5,
+            interval=wilson(hit, 2 * count),
+            note="k-anonymity does not hide who is in a collection.",
+            details={"by": self.by, "auc": auc, "members": len(members), "outsiders": len(strangers)},
+        )
+
+
+def _nearest(rows: Any, centroids: Any, by: By, progress: Progress) -> FloatArray:
+    """How much speaks for each row being in a cluster, rounded so that equal ones tie.
+
+    By terms: each term of the document that the row has not speaks against it, a large cosine and a long document, of which less is
+    there by accident, for it. The weight of length is set by hand.
+    """
+    best = np.zeros(rows.shape[0])
+    known, clusters = _compared(rows, centroids, by)
+    across = clusters.T.tocsr()
+    for part in blocks(rows.shape[0], centroids.shape[0]):
+        best[part] = (known[part] @ across).max(axis=1).toarray().ravel()
+        progress("looking for the nearest", part.stop, rows.shape[0])
+    if by == "terms":
+        terms, common = np.diff(rows.indptr), np.floor(best)
+        best = common - terms + 2 * (best - common) + np.log(terms) / 3
+    return np.round(best, 9)
+
+
+def _limit(inside: FloatArray, outside: FloatArray) -> float:
+    """Where members lie above and outsiders not, as often as can be; between two values, the lowest of equally good ones."""
+    values = np.unique(np.concatenate((inside, outside)))
+    above = len(inside) - np.searchsorted(np.sort(inside), values, "right")
+    below = np.searchsorted(np.sort(outside), values, "right")
+    right = np.concatenate(([len(inside)], above + below))  # first: below all of them
+    ends = np.concatenate(([values[0] - 1], (values[:-1] + values[1:]) / 2, [values[-1]]))
+    return float(ends[int(np.argmax(right))])
+
+
+def _auc(inside: FloatArray, outside: FloatArray) -> float:
+    """How often one of the first lies above one of the second; ties count a half."""
+    ordered = np.sort(outside)
+    less, at_most = np.searchsorted(ordered, inside, "left"), np.searchsorted(ordered, inside, "right")
+    return float((less + at_most).mean() / (2 * len(outside)))
+
+
+class LastMember(Params):
+    """Whoever knows all members of a cluster but one computes the last.
+
+    The row is the sum of its members brought to length 1. With K the sum of the known ones and c the row, the sum is s c with
+    s = c.K + sqrt((c.K)^2 - K.K + 1), because the last one has length 1; it is s c - K. Every document is tried as the last one.
+    Blind guessing does not hit a document. Rounded weights and terms left out make the answer inexact: `similarity` says how near it is.
+    """
+
+    name: ClassVar[str] = "last-member"
+    title: ClassVar[str] = "The last member from the others"
+    within: float = Field(1e-6, gt=0, description="Largest difference of any weight for a document to count as recovered")
+
+    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Compute every document from the others of its cluster."""
+        pair = side_by_side(space, release)
+        tried = np.flatnonzero(pair.cluster >= 0)
+        total = sums(pair)
+        hit, similarity = np.zeros(len(tried), np.bool_), np.zeros(len(tried))
+        widest = int(max(np.diff(total.indptr).max(), np.diff(pair.centroids.indptr).max()))
+        for part in blocks(len(tried), widest):
+            rows, cluster = pair.rows[tried[part]], pair.cluster[tried[part]]
+            said, c = total[cluster] - rows, pair.centroids[cluster]
+            along = _dots(c, said)
+            s = along + np.sqrt(np.maximum(along**2 - _dots(said, said) + 1, 0))
+            answer = sparse.diags_array(s) @ c - said
+            hit[part] = abs(answer - rows).max(axis=1).toarray().ravel() <= self.within
+            answer.data = np.maximum(answer.data, 0)  # no term weighs less than nothing
+            similarity[part] = _dots(answer, rows) / np.maximum(np.sqrt(_dots(answer, answer)), 1e-300)
+            progress("recovering", part.stop, len(tried))
+        per_record = np.full(len(space), np.nan)
+        per_record[tried] = hit
+        count = float(hit.sum())
+        return AttackResult(
+            self.name,
+            self.title,
+            tried=len(tried),
+            hit=count,
+            strict_hit=count,
+            chance=0.0,
+            interval=wilson(count, len(tried)),
+            note="Rows are taken to be sums of members; of rows made in another way this says nothing." if not count else "",
+            details={"similarity": float(similarity.mean()), "near": float((similarity > 0.99).mean()), "within": self.within},
+            per_record=per_record,
+        )
+
+
+def _dots(a: Any, b: Any) -> FloatArray:
+    return np.asarray(a.multiply(b).sum(axis=1)).ravel()
+
+
+ATTACKS = (DocumentLinkage, TermLinkage, Membership, LastMember)
