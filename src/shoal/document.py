@@ -19,6 +19,8 @@ LABELS = {
     ACCOUNT: "Account",
     IDENTITY: "Id",
     UNKNOWN: "Name",
+    "age": "Age",
+    "money": "Money",
 }
 
 

@@ -61,6 +61,10 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
     source = Path(settings.source)
     if out.absolute().is_relative_to(source.absolute()) and source.is_dir():
         raise OutputError(f"{out} lies inside {source}: the next look would read the case, too. Choose a folder outside.")
+    if settings.kinds:
+        from shoal.documents.kinds import read_kinds
+
+        settings = settings.model_copy(update={"labels": read_kinds(Path(settings.kinds)).labels})
     tally = Tally()
     with appearing(out, 0o700) as folder:
         aside = folder / "first.jsonl"
@@ -267,7 +271,7 @@ def plan(
     places = Places(settings.places) if settings.places >= 0 else None
     entities = resolve(mentions, settings.keep, settings.drop, places)
     secret = int(read_private(folder, "secret.json").get("secret", "0"), 16) if seed is None else seed
-    given = replacements(entities, mentions, style, rng_for(secret, "replacements"), numbering)  # type: ignore[arg-type]
+    given = replacements(entities, mentions, style, rng_for(secret, "replacements"), numbering, called=settings.labels)  # type: ignore[arg-type]
     # A list of known places keeps what only a rule would remove: what a person marked goes.
     stays = [f"[{m.kind}]" if put is None and (m.document, m.start) in persons else put for m, put in zip(mentions, given)]
     puts: list[list[str | None]] = [[] for _ in names]

@@ -147,7 +147,27 @@ def test_a_later_paragraph_changes_nothing_before_it(first, second):
 
 
 @pytest.mark.parametrize(
-    "piece", ["A-", "a.", "1 ", "1-", "A ", "Aa ", "x@", "1.1", ":", "Mr. ", "12 Aa ", "(1)", ".", "Unit 5 ", "Aa1-", "A, A and ", "Street ", "\n1 A"]
+    "piece",
+    [
+        "A-",
+        "a.",
+        "1 ",
+        "1-",
+        "A ",
+        "Aa ",
+        "x@",
+        "1.1",
+        ":",
+        "Mr. ",
+        "12 Aa ",
+        "(1)",
+        ".",
+        "Unit 5 ",
+        "Aa1-",
+        "A, A and ",
+        "Street ",
+        "\n1 A",
+    ],
 )
 def test_time_grows_with_length_and_not_faster(piece):
     import time

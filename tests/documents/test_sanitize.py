@@ -281,3 +281,12 @@ def test_every_style_holds(letters, tmp_path, style):
     joined = " ".join(out_texts(tmp_path / "out").values())
     assert not text_leaks(joined, ["Smith", "Gonzalez", "anna.berg", "Washington Square Park"])
     assert re.search(r"New York", joined)
+
+
+def test_kinds_of_ones_own_have_their_labels(letters, tmp_path):
+    kinds = tmp_path / "kinds.toml"
+    kinds.write_text("[kinds.patient-number]\nlabel = 'Patient'\npatterns = ['PN-\\d{6}']\n")
+    (letters / "third.txt").write_text("The chart of PN-004711 was lost, and PN-004712 had none.")
+    shoal.detect_documents(letters, tmp_path / "case", kinds=str(kinds))
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert "The chart of Patient_1 was lost, and Patient_2 had none." in [p.read_text() for p in (tmp_path / "out" / "documents").iterdir()]

@@ -48,6 +48,7 @@ class Settings(Params):
     risk_terms: tuple[str, ...] = Field((), description="Terms whose dense blocks are put up for review")
     risk_senses: dict[str, str] = Field({}, description="WordNet's sense of each risk term, where it is known")
     kinds: str = Field("", description="A file of further kinds")
+    labels: dict[str, str] = Field({}, description="What replacements of those kinds are called")
 
     def toml(self) -> str:
         """As case.toml has it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from numpy.random import Generator
@@ -37,15 +37,16 @@ def replacements(
     rng: Generator,
     numbering: Numbering = "appearance",
     shift: Shift = "corpus",
+    called: Mapping[str, str] | None = None,
 ) -> list[str | None]:
     """What to put in place of each mention; None where it stays. One entity has one replacement; a date's follows the way it is written.
 
     Numbers by appearance say who is named first in the corpus; random ones say nothing. `shift` moves all dates of the corpus by one secret
-    number of days, or those of each document by its own.
+    number of days, or those of each document by its own. `called` names labels of kinds of the user's own.
     """
     if style not in STYLES:
         raise ParameterError(f"There is no style '{style}'. Known: {', '.join(STYLES)}.")
-    names = labels(entities, mentions, rng, numbering)
+    names = labels(entities, mentions, rng, numbering, called)
     removed = _Removed(mentions[i].text for entity in entities if not entity.kept for i in entity.mentions)
     if style == "surrogate":
         surrogates = Surrogates((mention.text for mention in mentions), rng)
@@ -77,7 +78,11 @@ class _Removed:
 
 
 def labels(
-    entities: Sequence[Entity], mentions: Sequence[Mention], rng: Generator, numbering: Numbering = "appearance"
+    entities: Sequence[Entity],
+    mentions: Sequence[Mention],
+    rng: Generator,
+    numbering: Numbering = "appearance",
+    called: Mapping[str, str] | None = None,
 ) -> list[str | None]:
     """Pers_1, Org_1, Loc_1, ...: kind and number, counted within each kind; None for what stays. A label some mention already reads is passed over."""
     taken = {token for mention in mentions if "_" in mention.text for token in tokens(mention.text)}
@@ -85,7 +90,7 @@ def labels(
     next_number: dict[str, int] = {}
     made: list[str | None] = [None] * len(entities)
     for i in (i for i in order if not entities[i].kept):
-        word = label_of(entities[i].kind)
+        word = (called or {}).get(entities[i].kind) or label_of(entities[i].kind)
         number = next_number.get(word, 0) + 1
         while f"{word}_{number}".lower() in taken:
             number += 1
