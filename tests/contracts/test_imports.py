@@ -32,7 +32,7 @@ NOUNS = {
 CONTRACTS = {"contracts", "registry"}
 TEXT = {"text"}  # words, WordNet and search, for documents and collections alike
 FAMILIES = {"methods", "measures", "attacks", "documents", "collections"}
-TOPS = {"sanitize", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "testing", "testing_tables", "report"}
+TOPS = {"sanitize", "collect", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "testing", "testing_tables", "report"}
 SKINS = {"cli", "web", "engines"}
 
 # What each part may import of shoal, besides itself. "" is the package itself, which holds the version and loads names lazily.
@@ -43,7 +43,7 @@ ALLOWED = {
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
     **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", ""} | TOPS),
-    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "report", "sanitize", "documents", "text"},
+    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "report", "sanitize", "collect", "documents", "collections", "text"},
     "__main__": {"cli"},
     "": NOUNS | {"api", "patterns", "sanitize", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.kernels import benders, simplices
-from shoal.kernels.aggregation import OWA, TIE, Bilinear, Choquet, WeightedMean, recount, standardized
+from shoal.kernels.aggregation import OWA, Bilinear, Choquet, WeightedMean, recount, standardized
 from shoal.kernels.benders import solve
 from shoal.kernels.dominance import distinct, undominated
 from shoal.kernels.margins import Game
@@ -74,8 +74,19 @@ def test_dominated_candidates_do_not_matter():
     assert undominated(original[:1], protected, 1).rows.tolist() == [1]  # from the largest: 9 1 is neither above nor below 4 4
 
 
+def test_a_candidate_farther_by_a_rounding_error_is_a_tie():
+    """0.3 - 0.2 and 0.1 - 0.0 are the same but for the last bits: no distance tells the two rows apart."""
+    x, y = np.array([[0.3], [9.0]]), np.array([[0.2], [0.4]])
+    assert abs(x[0] - y[0]) != abs(x[0] - y[1])
+    assert undominated(x, y, 0).hopeless.tolist() == [True, False]
+    for family in FAMILIES:
+        found = solve(x, y, family, 10)
+        assert (found.linked, found.bound) == (1, 1)
+        assert check_linkage(found.certificate(), x, y).optimal
+
+
 def test_equal_protected_rows_cannot_be_told_apart():
-    found = distinct(np.zeros((3, 2)), np.array([[1.0, 1], [1, 1], [2, 1]]), TIE)
+    found = distinct(np.zeros((3, 2)), np.array([[1.0, 1], [1, 1], [2, 1]]))
     assert found.hopeless.tolist() == [True, True, False]
     assert [found.rows[a:b].tolist() for a, b in zip(found.start, found.start[1:])] == [[1], [0], [0]]
 
@@ -84,7 +95,7 @@ def test_no_form_tells_a_row_on_the_way_from_its_own():
     """Differences that are a multiple of the true link's, and no larger, are no farther under any form: 0, half, and all of it mirrored."""
     original = np.zeros((1, 2))
     for row, hopeless in (((0.0, 0), True), ((1, 2), True), ((-2, -4), True), ((3, 6), False), ((1, 2.1), False)):
-        found = distinct(original, np.array([[2.0, 4], row]), TIE / 2)
+        found = distinct(original, np.array([[2.0, 4], row]))
         assert found.hopeless.tolist() == [hopeless]
         assert solve(original, [[2.0, 4], row], "bilinear", 10).bound == 1 - hopeless
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from shoal.cli.collection import collection
 from shoal.cli.documents import documents
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 )
 
 app.add_typer(documents)
+app.add_typer(collection)
 
 # Typer reads these at run time, so they are plain Optional and Annotated.
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]

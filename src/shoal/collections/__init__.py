@@ -1,1 +1,8 @@
 """Collections: documents as vectors, released so that none can be told from k - 1 others."""
+
+from shoal.collections.build import Builder, Vocabulary
+from shoal.collections.release import CollectionRelease
+from shoal.collections.space import Space, unit_rows
+from shoal.collections.spherical import Spherical
+
+__all__ = ["Builder", "CollectionRelease", "Space", "Spherical", "Vocabulary", "unit_rows"]

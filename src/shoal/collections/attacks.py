@@ -13,10 +13,11 @@ from numpy.random import Generator
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, Pair, Released, blocks, side_by_side, sums
+from shoal.collections.measures import FloatArray, IntArray, Pair, blocks, side_by_side, sums
+from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
-from shoal.errors import DataError, counted
+from shoal.errors import DataError, ParameterError, counted
 from shoal.params import Params
 from shoal.score import AttackResult, wilson
 
@@ -39,7 +40,7 @@ class DocumentLinkage(Params):
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
     documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
 
-    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Is another cluster more similar than the right one, and how many tie with it?"""
         pair = side_by_side(space, release)
         tried = _drawn(len(space), self.documents, rng)
@@ -60,7 +61,7 @@ class TermLinkage(Params):
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
     documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
 
-    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Is another cluster a better answer than the right one, and how many tie with it?"""
         pair = side_by_side(space, release)
         tried = _drawn(len(space), self.documents, rng)
@@ -145,17 +146,22 @@ def _result(attack: DocumentLinkage | TermLinkage, pair: Pair, tried: IntArray, 
 class Membership(Params):
     """The intruder holds a document and asks whether it is in the collection: its nearest released row is nearer if it is.
 
-    By terms, near is the row that lacks the fewest of its terms; a member's row has all. As many members as outsiders are tried. The similarity that parts them is learned on one half and judged on the other, and the
-    other way round. Blind guessing is right half of the time. AUC, over all documents, is the chance that a member is nearer than an
-    outsider. Outsiders must be vectors over the same terms: give them as a space made with the same vocabulary.
+    By terms, near is the row that lacks the fewest of its terms; a member's row has all. As many members as outsiders are tried. What
+    parts them is learned on one half and judged on the other, and the other way round. Blind guessing is right half of the time. AUC,
+    over all documents, is the chance that a member is nearer than an outsider. Outsiders are documents like those of the collection,
+    as a space over the same terms.
     """
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Is the document in the collection?"
     by: By = Field("terms", description="What is compared: terms in common, then the cosine; or the cosine alone")
 
-    def attack(self, space: Space, release: Released, outsiders: Space, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(
+        self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
+    ) -> AttackResult:
         """How well the similarity to the nearest row tells members from outsiders."""
+        if outsiders is None:
+            raise ParameterError("Membership needs outsiders: documents like these that are not in the release. Give a space of them.")
         if outsiders.terms != space.terms:
             raise DataError("The outsiders have other terms than the space. Make both with one vocabulary: Builder.transform.")
         pair = side_by_side(space, release)
@@ -201,7 +207,7 @@ def _nearest(rows: Any, centroids: Any, by: By, progress: Progress) -> FloatArra
     if by == "terms":
         terms, common = np.diff(rows.indptr), np.floor(best)
         best = common - terms + 2 * (best - common) + np.log(terms) / 3
-    return np.round(best, 9)
+    return np.asarray(np.round(best, 9), np.float64)
 
 
 def _limit(inside: FloatArray, outside: FloatArray) -> float:
@@ -233,7 +239,7 @@ class LastMember(Params):
     title: ClassVar[str] = "The last member from the others"
     within: float = Field(1e-6, gt=0, description="Largest difference of any weight for a document to count as recovered")
 
-    def attack(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Compute every document from the others of its cluster."""
         pair = side_by_side(space, release)
         tried = np.flatnonzero(pair.cluster >= 0)

@@ -50,7 +50,9 @@ class Builder(Params):
         "letters", description="letters: runs of a to z, in lower case (the thesis); words: letters and digits of any language"
     )
     stop_words: Literal["english", "none"] = Field("english", description="Words without a meaning of their own, which are left out")
-    keep: Literal["wordnet", "all"] = Field("wordnet", description="wordnet: only words that WordNet lists as they are written; all: every word")
+    keep: Literal["wordnet", "all"] = Field(
+        "wordnet", description="wordnet: only words that WordNet lists as they are written; all: every word"
+    )
     reduce: Literal["none", "stems"] = Field("none", description="stems: words with the same Porter stem are one term")
     least: int = Field(2, ge=1, description="Fewest documents a term must stand in")
     most: float = Field(1.0, gt=0, le=1, description="Largest share of the documents a term may stand in")
@@ -165,5 +167,3 @@ def _lemmas() -> frozenset[str]:
     except DataError as problem:
         raise DataError(f"{problem} Or keep every word, names too: keep=all.") from None
     return frozenset(lemma for part in FILES for lemma in wordnet.lemmas(part))
-
-

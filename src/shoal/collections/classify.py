@@ -14,7 +14,8 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, Released, blocks, side_by_side
+from shoal.collections.measures import FloatArray, IntArray, blocks, side_by_side
+from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError
@@ -54,7 +55,7 @@ class Classification(Params):
     penalty: float = Field(1.0, gt=0, description="What an error costs, C, for linear")
 
     def measure(
-        self, train: Space, train_release: Released, test: Space, test_release: Released, progress: Progress = quiet
+        self, train: Space, train_release: CollectionRelease, test: Space, test_release: CollectionRelease, progress: Progress = quiet
     ) -> tuple[Score, ...]:
         """One score for each learner and scenario."""
         known: dict[str, Callable[[Labelled], Answer]] = {"nearest": self._nearest, "bayes": self._bayes, "linear": self._linear}
@@ -71,15 +72,15 @@ class Classification(Params):
         for done, learner in enumerate(self.learners):
             models = [known[learner](side) for side in trained]
             right = {(a, b): _right(models[a](tested[b].rows), tested[b].counts) for a in (0, 1) for b in (0, 1)}
-            found += [self._score(learner, scenario, right[a, b], right[0, 0], tested[b].counts, common) for scenario, a, b in SCENARIOS]
+            found += [self._score(learner, scenario, right[a, b], right[0, 0] / len(test), tested[b].counts, common) for scenario, a, b in SCENARIOS]
             progress("learning", done + 1, len(self.learners))
         return tuple(found)
 
-    def _score(self, learner: str, scenario: Scenario, right: int, before: int, counts: IntArray, common: float) -> Score:
+    def _score(self, learner: str, scenario: Scenario, right: int, before: float, counts: IntArray, common: float) -> Score:
         n = int(counts.sum())
         name = f"{self.name} {learner} {scenario}"
-        about = {"nearest": {"neighbours": self.neighbours}, "bayes": {"alpha": self.alpha}, "linear": {"penalty": self.penalty}}[learner]
-        details = {"learner": learner, "scenario": scenario, "original": before / n, "commonest": float(common), "tested": n, **about}
+        details = {"learner": learner, "scenario": scenario, "original": before, "commonest": float(common), "tested": n}
+        details |= {key: value for key, value in self.given().items() if key != "learners"}
         return Score(name, f"Accuracy, {learner}, {scenario}", right / n, "higher", (0, 1), wilson(right, n), details=details)
 
     def _nearest(self, train: Labelled) -> Answer:
@@ -142,13 +143,15 @@ def _classes(train: Space, test: Space) -> list[str]:
         which = "training" if train.labels is None else "test"
         raise DataError(f"The {which} documents have no labels, so there are no classes to learn. Give each document its class.")
     if train.terms != test.terms:
-        raise DataError("The test documents have other terms than the training ones. Make them with the same vocabulary: Builder.transform.")
+        raise DataError(
+            "The test documents have other terms than the training ones. Make them with the same vocabulary: Builder.transform."
+        )
     if len(set(train.labels)) < 2:
         raise DataError("The training documents have one class only; there is nothing to learn.")
     return sorted({*train.labels, *test.labels})
 
 
-def _sides(space: Space, release: Released, classes: list[str]) -> list[Labelled]:
+def _sides(space: Space, release: CollectionRelease, classes: list[str]) -> list[Labelled]:
     """A part as it was, and as it was released."""
     place = {label: code for code, label in enumerate(classes)}
     codes = np.array([place[label] for label in space.labels or ()], np.int64)

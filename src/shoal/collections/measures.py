@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,6 +11,7 @@ from pydantic import Field
 from scipy import sparse
 from scipy.special import gammaln
 
+from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.errors import DataError
 from shoal.params import Params
@@ -22,19 +23,6 @@ IntArray = NDArray[np.int64]
 BLOCK = 1 << 22  # similarities held at a time
 
 
-class Released(Protocol):
-    """What measures and attacks read of a release."""
-
-    @property
-    def centroids(self) -> Any: ...  # csr_array, clusters by terms
-    @property
-    def assignment(self) -> IntArray: ...  # the cluster of each released row
-    @property
-    def terms(self) -> tuple[str, ...]: ...
-    @property
-    def source_row(self) -> IntArray: ...  # the document each released row was made from: private
-
-
 class Pair(NamedTuple):
     """Originals and centroids over the same terms. Centroids are brought to length 1, whatever rounding did to them."""
 
@@ -44,14 +32,20 @@ class Pair(NamedTuple):
     sizes: IntArray  # originals of each cluster
 
 
-def side_by_side(space: Space, release: Released) -> Pair:
+def side_by_side(space: Space, release: CollectionRelease) -> Pair:
     """The space of the owner and the release made from it. Terms that only one of them has count for that one alone."""
     source, assignment = np.asarray(release.source_row, np.int64), np.asarray(release.assignment, np.int64)
     centroids = tidy(release.centroids)
-    if len(source) != len(assignment) or not len(source) or source.min() < 0 or source.max() >= len(space):
+    if (source < 0).any():
+        raise DataError(
+            "It is not known which document each released row comes from. Name the run that made the release, not its file alone."
+        )
+    if len(source) != len(assignment) or not len(source) or source.max() >= len(space):
         raise DataError("The release does not belong to this space: its rows point outside it. Name the space it was made from.")
     if len(np.unique(source)) < len(source):
         raise DataError("The release does not belong to this space: two of its rows come from one document.")
+    if len(release.terms) != centroids.shape[1] or not np.array_equal(np.unique(assignment), np.arange(centroids.shape[0])):
+        raise DataError("The release is not whole: its rows, clusters and terms do not fit together. Make it again.")
     place = {term: column for column, term in enumerate(space.terms)}
     column = np.array([place.setdefault(term, len(place)) for term in release.terms], np.int64)
     found = sparse.csr_array((centroids.data, column[centroids.indices], centroids.indptr), shape=(centroids.shape[0], len(place)))
@@ -126,13 +120,13 @@ SAME = "All documents are the same, so there is nothing to lose."
 class NormalisedLoss(Params):
     """Sum of the cosine distances of documents to their released row, as a share of what one single cluster would lose.
 
-    0: nothing is lost; 1: everything. Unlike (4.12) it cannot fall while documents move away from their rows.
+    0: nothing is lost; 1: as much as with one cluster. Unlike (4.12) it cannot fall while documents move away from their rows.
     """
 
     name: ClassVar[str] = "normalised-loss"
     title: ClassVar[str] = "Normalised cosine loss"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """SSE / sum of d(x, c) with c the middle of all."""
         loss = cosine_loss(side_by_side(space, release))
         details = {"sse": loss.sse, "sst": loss.sst}
@@ -149,7 +143,7 @@ class SphericalLoss(Params):
     name: ClassVar[str] = "spherical-loss"
     title: ClassVar[str] = "Information loss (cosine)"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (4.12)."""
         loss = cosine_loss(side_by_side(space, release))
         note = "Can fall while documents move away from their rows: see the normalised loss." if loss.share is not None else SAME
@@ -166,7 +160,7 @@ class EuclideanLoss(Params):
     name: ClassVar[str] = "euclidean-loss"
     title: ClassVar[str] = "Information loss (Euclidean)"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (2.12)."""
         loss = euclidean_loss(side_by_side(space, release))
         note = "Another measure than the cosine losses: do not compare them." if loss.sst else SAME
@@ -182,7 +176,7 @@ class Words(Params):
     name: ClassVar[str] = "words-per-row"
     title: ClassVar[str] = "Words per row"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Means over rows; density is words per row over all terms of the space. A row's weight is the mean of its weights that are not 0."""
         pair = side_by_side(space, release)
         words, before = np.diff(pair.centroids.indptr), np.diff(space.matrix.indptr)
@@ -206,7 +200,7 @@ class Distances(Params):
     title: ClassVar[str] = "Pairs of rows without a term in common"
     documents: int = Field(2000, ge=2, description="Rows drawn, each compared with all others")
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Eleven shares: [0, .1), ..., [.9, 1), and exactly 1."""
         if len(space) < 2:
             raise DataError("The space has one document, so there are no distances.")
@@ -229,7 +223,7 @@ def distance_shares(rows: Any, sizes: IntArray, documents: int, rng: Generator) 
         tenth[similar == 0] = 10
         counts += np.bincount(tenth.ravel(), np.outer(drawn[asked[part]], sizes).ravel(), 11)
     counts[0] -= drawn.sum()  # a row and itself
-    return np.maximum(counts, 0) / counts.sum()
+    return np.asarray(np.maximum(counts, 0) / counts.sum())
 
 
 # --- what clusters give away
@@ -259,7 +253,7 @@ class OneClass(Params):
     name: ClassVar[str] = "one-class-clusters"
     title: ClassVar[str] = "Clusters with one label only"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of clusters."""
         counts = label_counts(space, side_by_side(space, release))
         sizes, totals = counts.sum(axis=1), counts.sum(axis=0)
@@ -286,7 +280,7 @@ class UniqueLabels(Params):
     name: ClassVar[str] = "unique-labels"
     title: ClassVar[str] = "Rows with a label of their own"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of rows."""
         counts = label_counts(space, side_by_side(space, release))
         return Score(self.name, self.title, float((counts == 1).sum() / counts.sum()), "lower", (0, 1))
@@ -298,7 +292,7 @@ class SoleTerms(Params):
     name: ClassVar[str] = "sole-terms"
     title: ClassVar[str] = "Centroid terms from one document"
 
-    def measure(self, space: Space, release: Released, rng: Generator) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of the weights of the release that are not 0."""
         pair = side_by_side(space, release)
         have = pair._replace(rows=(pair.rows > 0).astype(np.int64))

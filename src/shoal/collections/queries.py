@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import BLOCK, FloatArray, IntArray, Pair, Released, side_by_side
+from shoal.collections.measures import BLOCK, FloatArray, IntArray, Pair, side_by_side
+from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError
@@ -22,7 +23,7 @@ Drawn = Literal["random", "top"]
 MEAN_OF = 1.959963984540054  # a 95 % interval is so many standard errors to each side
 
 
-def ask(release: Released, words: Collection[str]) -> list[tuple[int, float]]:
+def ask(release: CollectionRelease, words: Collection[str]) -> list[tuple[int, float]]:
     """Clusters that have any of the words, with the cosine to the query, the most similar first; equal ones by number.
 
     All words weigh the same, and those the release does not know count too: an answer must not look better because of them.
@@ -52,7 +53,7 @@ class QueryAgreement(Params):
     results: int = Field(20, ge=1, description="Rows a query finds at most")
     lengths: tuple[int, ...] = Field((1, 3, 5), min_length=1, description="Terms of a query")
 
-    def measure(self, space: Space, release: Released, rng: Generator, progress: Progress = quiet) -> Score:
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> Score:
         """The mean over all kinds and lengths, and each of them."""
         if min(self.lengths) < 1:
             raise ParameterError(f"{self.name}: a query needs at least one term. Give lengths of 1 or more.")

@@ -136,7 +136,7 @@ class Space:
                 texts_of(parts, "terms") or (),
                 texts_of(parts, "names") or (),
                 texts_of(parts, "labels"),
-                parts["idf"] if "idf" in parts else None,
+                parts.get("idf"),
                 json.loads(built[0]) if built else None,
                 texts_of(parts, "dropped") or (),
             )

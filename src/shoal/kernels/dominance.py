@@ -16,8 +16,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels.aggregation import TIE
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+NO_MORE = TIE / 2  # differences that exceed others by less, of the largest, do not: half a tie, so that rounding leaves it one
+PLAINLY = 1e-3  # a difference larger by this much counts however little its attribute does
 
 
 class Candidates(NamedTuple):
@@ -33,14 +38,14 @@ def undominated(original: FloatArray, protected: FloatArray, order: int) -> Cand
     return Candidates(*_undominated(original, protected, order))
 
 
-def distinct(original: FloatArray, protected: FloatArray, tie: float) -> Candidates:
-    """Without any order: every other candidate, equal ones once. A margin of no more than the tie is none."""
+def distinct(original: FloatArray, protected: FloatArray) -> Candidates:
+    """Without any order: every other candidate, equal ones once."""
     first = np.unique(protected, axis=0, return_index=True)[1]
-    return Candidates(*_distinct(original, protected, first, tie))
+    return Candidates(*_distinct(original, protected, first))
 
 
 @njit(cache=True)
-def _distinct(original, protected, first, tie):  # type: ignore[no-untyped-def]
+def _distinct(original, protected, first):  # type: ignore[no-untyped-def]
     n = len(original)
     start = np.zeros(n + 1, np.int64)
     rows = np.empty(n * len(first), np.int64)
@@ -49,7 +54,7 @@ def _distinct(original, protected, first, tie):  # type: ignore[no-untyped-def]
         true = original[i] - protected[i]
         at = start[i]
         for j in range(len(protected)):
-            if j != i and _most(original[i] - protected[j], true) <= tie:
+            if j != i and _most(original[i] - protected[j], true) <= NO_MORE:
                 hopeless[i] = True
                 rows[at] = j
                 at += 1
@@ -106,16 +111,18 @@ def _undominated(original, protected, order):  # type: ignore[no-untyped-def]
         for j in np.argsort(total):  # nothing can be dominated by a larger total
             if j == i:
                 continue
-            below, above = True, True
+            largest = max(differences[j].max(), true.max())
+            below, above, plainly = True, True, False
             for k in range(d):
-                below &= differences[j, k] <= true[k]
+                below &= differences[j, k] <= true[k] + NO_MORE * largest
                 above &= differences[j, k] >= true[k]
+                plainly |= differences[j, k] > true[k] + PLAINLY * largest
             if below:
                 hopeless[i] = True
                 kept[0] = j
                 count = 1
                 break
-            if above:
+            if above and plainly:
                 continue
             dominated = False
             for at in range(count):

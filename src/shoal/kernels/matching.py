@@ -5,7 +5,7 @@ its dissimilarity, times its mean weight where weights count. The distance is th
 smaller of both orders. Two ways to match:
 
 * greedy: each meaning of the first document in turn takes the cheapest that is left of the second, of equally cheap ones the lightest;
-* optimal: the least total cost (the Hungarian problem, by shortest augmenting paths), which is the same in both orders.
+* optimal: the least total cost (the Hungarian problem, by shortest augmenting paths, Crouse 2016), which is the same in both orders.
 
 What they have in common is, for each pair, the common hypernym and the mean weight. Meanings without a partner are dropped.
 """
@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from shoal.kernels.wu_palmer import FAR, Float32Array, FloatArray, IntArray, Meanings, _block, _common
+from shoal.kernels.wu_palmer import FAR, Float32Array, FloatArray, IntArray, Meanings, block_of, common_of
 
 Progress = Callable[[int, int], object]
 
@@ -71,9 +70,7 @@ def distance_matrix(documents: Documents, matrix: Float32Array, rules: Rules, pr
     return distances
 
 
-def distances_between(
-    meanings: Meanings, some: Documents, others: Documents, pairs: tuple[IntArray, IntArray], rules: Rules
-) -> FloatArray:
+def distances_between(meanings: Meanings, some: Documents, others: Documents, pairs: tuple[IntArray, IntArray], rules: Rules) -> FloatArray:
     """(4.18) between some[a] and others[b] for each pair, dissimilarities worked out on the way."""
     first, second = (np.asarray(side, np.int64) for side in pairs)
     found: FloatArray = _between(meanings, some, others, first, second, rules, np.full(meanings.synsets, FAR, np.int8))
@@ -92,10 +89,10 @@ def aggregate(meanings: Meanings, documents: Documents, order: IntArray, rules: 
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})  # costs are never NaN; so that the search for the least one runs in parallel
-def _greedy(block, w1, w2, weighted, cost, used, match):  # type: ignore[no-untyped-def]
+def _greedy(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
     """The total cost. `match[a]` is the partner of the a-th meaning of the first document, -1 where the second has run out."""
     n1, n2 = w1.shape[0], w2.shape[0]
-    used[:n2] = 0
+    cost, used, second = np.empty(n2, np.float32), np.zeros(n2, np.float32), w2.astype(np.float32)
     total = 0.0
     for a in range(n1):
         match[a] = -1
@@ -106,7 +103,7 @@ def _greedy(block, w1, w2, weighted, cost, used, match):  # type: ignore[no-unty
         least = np.float32(np.inf)
         if weighted:
             for b in range(n2):
-                cost[b] = (weight + np.float32(w2[b])) * row[b] + used[b]
+                cost[b] = (weight + second[b]) * row[b] + used[b]
                 least = min(least, cost[b])
         else:
             for b in range(n2):
@@ -123,50 +120,62 @@ def _greedy(block, w1, w2, weighted, cost, used, match):  # type: ignore[no-unty
 
 @njit(cache=True)
 def _optimal(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
-    """The least total cost: Hungarian method with potentials (Jonker & Volgenant 1987). The first document must not be the longer one."""
+    """The least total cost. The first document must not be the longer one: each of its meanings gets a partner."""
     n1, n2 = w1.shape[0], w2.shape[0]
-    u, v = np.zeros(n1 + 1), np.zeros(n2 + 1)
-    owner = np.full(n2 + 1, n1, np.int64)  # n1: free; column n2 is where each search begins
-    came = np.empty(n2 + 1, np.int64)
-    slack = np.empty(n2 + 1)
-    done = np.empty(n2 + 1, np.bool_)
+    cost = np.empty((n1, n2))
     for a in range(n1):
-        owner[n2] = a
-        here = n2
-        slack[:] = np.inf
-        done[:] = False
-        while owner[here] != n1:
-            done[here] = True
-            row = owner[here]
-            step, to = np.inf, -1
-            for b in range(n2):
-                if not done[b]:
-                    price = ((w1[row] + w2[b]) / 2 if weighted else 1.0) * block[row, b] - u[row] - v[b]
-                    if price < slack[b]:
-                        slack[b] = price
-                        came[b] = here
-                    if slack[b] < step:
-                        step, to = slack[b], b
-            for b in range(n2 + 1):
-                if done[b]:
-                    u[owner[b]] += step
-                    v[b] -= step
-                else:
-                    slack[b] -= step
-            here = to
-        while here != n2:
-            owner[here] = owner[came[here]]
-            here = came[here]
+        for b in range(n2):
+            cost[a, b] = (w1[a] + w2[b]) / 2 * block[a, b] if weighted else block[a, b]
+    first_price, second_price = np.zeros(n1), np.zeros(n2)
+    owner = np.full(n2, -1, np.int64)
+    came = np.empty(n2, np.int64)
+    way = np.empty(n2)
+    open_ = np.empty(n2, np.int64)
+    match[:n1] = -1
+    for start in range(n1):
+        way[:] = np.inf
+        for b in range(n2):
+            open_[b] = b
+        left, length, a, end = n2, 0.0, start, -1
+        while end < 0:
+            least, at = np.inf, -1
+            for q in range(left):
+                b = open_[q]
+                here = length + cost[a, b] - first_price[a] - second_price[b]
+                if here < way[b]:
+                    way[b] = here
+                    came[b] = a
+                if way[b] < least or (way[b] == least and owner[b] < 0):
+                    least, at = way[b], q
+            length = least
+            b = open_[at]
+            left -= 1
+            open_[at], open_[left] = open_[left], b  # closed columns gather behind the open ones
+            if owner[b] < 0:
+                end = b
+            else:
+                a = owner[b]
+        first_price[start] += length
+        for q in range(left, n2):
+            b = open_[q]
+            if owner[b] >= 0:
+                first_price[owner[b]] += length - way[b]
+            second_price[b] -= length - way[b]
+        b = end
+        while True:
+            a = came[b]
+            owner[b] = a
+            match[a], b = b, match[a]
+            if a == start:
+                break
     total = 0.0
-    for b in range(n2):
-        if owner[b] < n1:
-            match[owner[b]] = b
-            total += ((w1[owner[b]] + w2[b]) / 2 if weighted else 1.0) * block[owner[b], b]
+    for a in range(n1):
+        total += cost[a, match[a]]
     return total
 
 
 @njit(cache=True)
-def _matched(block, other, w1, w2, rules, cost, used, match, back):  # type: ignore[no-untyped-def]
+def _matched(block, other, w1, w2, rules, match, back):  # type: ignore[no-untyped-def]
     """The distance, and whether the second document is matched to the first: then `back` holds the partners, else `match`.
 
     `block` holds dissimilarities, first document by second; `other` the same, second by first.
@@ -176,8 +185,8 @@ def _matched(block, other, w1, w2, rules, cost, used, match, back):  # type: ign
         turned = n2 < n1
         total = _optimal(other, w2, w1, rules.weighted, back) if turned else _optimal(block, w1, w2, rules.weighted, match)
         return total / max(n1, n2), turned
-    there = _greedy(block, w1, w2, rules.weighted, cost, used, match) / n1
-    again = _greedy(other, w2, w1, rules.weighted, cost, used, back) / n2
+    there = _greedy(block, w1, w2, rules.weighted, match) / n1
+    again = _greedy(other, w2, w1, rules.weighted, back) / n2
     return min(there, again), again < there
 
 
@@ -189,7 +198,6 @@ def _rows(documents, matrix, rules, begin, end, distances):  # type: ignore[no-u
     for i in range(n):
         most = max(most, starts[i + 1] - starts[i])
     block, other = np.empty((most, most), np.float32), np.empty((most, most), np.float32)
-    cost, used = np.empty(most, np.float32), np.empty(most, np.float32)
     match, back = np.empty(most, np.int64), np.empty(most, np.int64)
     for i in range(begin, end):
         w1 = weights[starts[i] : starts[i + 1]]
@@ -199,17 +207,15 @@ def _rows(documents, matrix, rules, begin, end, distances):  # type: ignore[no-u
                 row = matrix[meanings[starts[i] + a]]
                 for b in range(w2.shape[0]):
                     block[a, b] = other[b, a] = row[meanings[starts[j] + b]]
-            distances[i, j] = distances[j, i] = _matched(block, other, w1, w2, rules, cost, used, match, back)[0]
+            distances[i, j] = distances[j, i] = _matched(block, other, w1, w2, rules, match, back)[0]
 
 
 @njit(cache=True)
 def _match(meanings, m1, w1, m2, w2, rules, far, match):  # type: ignore[no-untyped-def]
     """The distance of two documents; `match` becomes the partners of the first one's meanings, -1 where there is none."""
-    block = _block(meanings, m1, m2, rules.nltk, far)
-    most = max(w1.shape[0], w2.shape[0])
+    block = block_of(meanings, m1, m2, rules.nltk, far)
     back = np.empty(w2.shape[0], np.int64)
-    cost, used = np.empty(most, np.float32), np.empty(most, np.float32)
-    distance, turned = _matched(block, np.ascontiguousarray(block.T), w1, w2, rules, cost, used, match, back)
+    distance, turned = _matched(block, np.ascontiguousarray(block.T), w1, w2, rules, match, back)
     if turned:
         match[:] = -1
         for b in range(back.shape[0]):
@@ -245,11 +251,9 @@ def _aggregate(meanings, documents, order, rules, far):  # type: ignore[no-untyp
         kept = 0
         for a in range(w1.shape[0]):
             if match[a] >= 0:
-                synset = _common(meanings, m1[a], m2[match[a]], rules.nltk, far)[1]
-                if synset >= 0:
-                    m1[kept] = synset
-                    w1[kept] = (count * w1[a] + w2[match[a]]) / (count + 1)
-                    kept += 1
+                m1[kept] = common_of(meanings, m1[a], m2[match[a]], rules.nltk, far)[1]
+                w1[kept] = (count * w1[a] + w2[match[a]]) / (count + 1)
+                kept += 1
         by_meaning = np.argsort(m1[:kept], kind="mergesort")
         by_weight = by_meaning[np.argsort(-w1[:kept][by_meaning], kind="mergesort")]
         m1, w1 = m1[by_weight], w1[by_weight]

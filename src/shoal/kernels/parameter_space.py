@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.aggregation import OWA, TIE, Aggregator, Bilinear, Choquet, WeightedMean, monotone_hull, set_sizes, zeta
+from shoal.kernels.aggregation import OWA, Aggregator, Bilinear, Choquet, WeightedMean, monotone_hull, set_sizes, zeta
 from shoal.kernels.dominance import Candidates, distinct, undominated
 
 FloatArray = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Space:
 
     def candidates(self, original: FloatArray, protected: FloatArray) -> Candidates:
         if self.family == "bilinear":
-            return distinct(original, protected, TIE / 2)  # half: what rounding may add stays a tie
+            return distinct(original, protected)
         return undominated(original, protected, int(self.family == "owa"))
 
     def margins(self, original: FloatArray, protected: FloatArray, candidates: Candidates) -> Rows:

@@ -73,12 +73,14 @@ def spherical_groups(rows: Rows, k: int, gather: Gather = "seed", progress: Prog
     made = 0
     while live >= 2 * k:
         ids = np.flatnonzero(found < 0)
-        postings = _postings(ids, starts, terms, weights, rows.width)
+        begins, places, heavy = _postings(ids, starts, terms, weights, rows.width)
         similar = _to_the_sum(ids, starts, terms, weights, rows.width)
         built = live
         while live >= 2 * k and live >= FEWER * built:
             most = max(8, n // (2 * k * CALLS))
-            made, live = _rounds(ids, starts, terms, weights, *postings, similar, found, live, built, k, made, most, gather == "sum")
+            made, live = _rounds(
+                ids, starts, terms, weights, begins, places, heavy, similar, found, live, built, k, made, most, gather == "sum"
+            )
             if progress is not None:
                 progress(n - live, n)
     found[found < 0] = made

@@ -7,16 +7,44 @@ the heaviest terms of a row are looked up; common words are long to walk and tel
 was offered to, has changed since. Rows are taken in the order of their content, so theirs in the table changes nothing.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.spherical import IntArray, Progress, Rows, content_order
+from shoal.kernels.spherical import FloatArray, IntArray, Progress, Rows, content_order
 
-CANDIDATES = 10
+OFFERS = 10  # groups a row is offered to
 HEAVY = 0.75  # of a row's squared length, which its heaviest terms make up
 BUDGET = 10_000  # entries walked for one row, beyond which further terms are not looked up: time grows with the rows, not their square
 GAIN = 1e-9
+
+
+class Postings(NamedTuple):
+    """From a term to the rows that have it, and from a row to its heaviest terms."""
+
+    begins: IntArray  # (terms + 1,) where a term's rows begin
+    rows: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    ranked: NDArray[np.int32]  # beside the entries of each row: which is the heaviest, the second heaviest, ...
+    looked_up: IntArray  # (rows,) how many of them to look up
+
+
+class Grouping(NamedTuple):
+    """The groups, and what passes keep of them."""
+
+    group: IntArray  # (rows,)
+    size: IntArray  # (groups,)
+    member: NDArray[np.int32]  # (groups, 2k - 1) rows, the first `size` of them
+    length: FloatArray  # (groups,) squared length of the sum
+    changed: IntArray  # (groups,) when, in rows looked at
+    own: FloatArray  # (rows,) similarity to the sum of its group
+    squared: FloatArray  # (rows,) squared length
+    looked: IntArray  # (rows,) when
+    offers: NDArray[np.int32]  # (rows, OFFERS) groups it was offered to, -1: none
+    total: FloatArray  # (terms,) zero between steps
+    mine: FloatArray  # (terms,) zero between steps
 
 
 def swap_passes(rows: Rows, groups: IntArray, k: int, passes: int = 3, progress: Progress | None = None) -> IntArray:
@@ -26,54 +54,20 @@ def swap_passes(rows: Rows, groups: IntArray, k: int, passes: int = 3, progress:
         return np.asarray(groups, np.int64)
     order = content_order(rows)
     placed = rows.take(order)
-    dense = _by_first(np.asarray(groups, np.int64)[order])
-    sizes = np.bincount(dense)
-    if sizes.min() < k or sizes.max() > 2 * k - 1:
-        raise ValueError(f"Groups must have k = {k} to {2 * k - 1} rows; these have {sizes.min()} to {sizes.max()}.")
-    member = np.full((len(sizes), 2 * k - 1), -1, np.int32)
-    by_group = np.argsort(dense, kind="stable")
-    slot = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    member[dense[by_group], slot] = by_group
-    postings = heavy_postings(placed.starts, placed.terms, placed.weights, placed.width, HEAVY, BUDGET)
-    state = _State(placed, dense, sizes, member)
+    made = _grouping(placed, by_first(np.asarray(groups, np.int64)[order]), k)
+    postings = heavy_postings(placed)
     for done in range(passes):
-        better = state.one_pass(k, postings, done)
+        taken = _pass(placed, postings, made, k, done * n)
         if progress is not None:
             progress(done + 1, passes)
-        if not better:
+        if not taken:
             break
     found = np.empty(n, np.int64)
-    found[order] = dense
+    found[order] = made.group
     return found
 
 
-class _State:
-    """What a pass reads and writes."""
-
-    def __init__(self, rows: Rows, label: IntArray, sizes: IntArray, member: NDArray[np.int32]) -> None:
-        n = len(label)
-        self.rows, self.label, self.sizes, self.member = rows, label, sizes, member
-        self.squared = _squares(rows.starts, rows.weights)
-        self.own = np.zeros(n)  # similarity to the sum of its group
-        self.length = np.zeros(len(sizes))  # squared length of each sum
-        self.changed = np.zeros(len(sizes), np.int64)  # when, in rows looked at
-        self.looked = np.full(n, -1, np.int64)
-        self.offers = np.full((n, CANDIDATES), -1, np.int32)
-        self.dense = np.zeros((2, rows.width))
-        for g in range(len(sizes)):
-            _measure(g, rows.starts, rows.terms, rows.weights, sizes, member, self.own, self.length, self.dense[0])
-
-    def one_pass(self, k: int, postings: tuple[IntArray, NDArray[np.int32], NDArray[np.float32], IntArray, NDArray[np.int32]], done: int) -> int:
-        rows = self.rows
-        return int(
-            _pass(
-                rows.starts, rows.terms, rows.weights, *postings, self.label, self.sizes, self.member, self.squared, self.own, self.length,
-                self.changed, self.looked, self.offers, self.dense, k, done * len(self.label),
-            )
-        )  # fmt: skip
-
-
-def _by_first(groups: IntArray) -> IntArray:
+def by_first(groups: IntArray) -> IntArray:
     """Numbers in the order of each group's first row."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
@@ -81,193 +75,214 @@ def _by_first(groups: IntArray) -> IntArray:
     return rank[inverse]
 
 
-@njit(cache=True)
-def _squares(starts, weights):  # type: ignore[no-untyped-def]
-    found = np.zeros(starts.shape[0] - 1)
-    for i in range(found.shape[0]):
-        for p in range(starts[i], starts[i + 1]):
-            found[i] += weights[p] * weights[p]
-    return found
+def _grouping(rows: Rows, group: IntArray, k: int) -> Grouping:
+    n, size = len(group), np.bincount(group)
+    if size.min() < k or size.max() > 2 * k - 1:
+        raise ValueError(f"Groups must have k = {k} to {2 * k - 1} rows; these have {size.min()} to {size.max()}.")
+    member = np.full((len(size), 2 * k - 1), -1, np.int32)
+    inside = np.argsort(group, kind="stable")
+    member[group[inside], np.arange(n) - np.repeat(np.cumsum(size) - size, size)] = inside
+    made = Grouping(
+        group,
+        size,
+        member,
+        np.zeros(len(size)),
+        np.zeros(len(size), np.int64),
+        np.zeros(n),
+        np.bincount(np.repeat(np.arange(n), np.diff(rows.starts)), rows.weights**2, n).astype(np.float64),
+        np.full(n, -1, np.int64),
+        np.full((n, OFFERS), -1, np.int32),
+        np.zeros(rows.width),
+        np.zeros(rows.width),
+    )
+    for g in range(len(size)):
+        _measure(rows, made, g)
+    return made
+
+
+def heavy_postings(rows: Rows) -> Postings:
+    """Postings of all rows, and their terms from heavy to light."""
+    found: tuple[Any, ...] = _heavy_postings(rows, HEAVY, BUDGET)
+    return Postings(*found)
 
 
 @njit(cache=True)
-def heavy_postings(starts, terms, weights, width, share, budget):  # type: ignore[no-untyped-def]
-    """Postings of all rows; and each row's terms from heavy to light, as places in its entries, with how many of them to look up."""
+def _heavy_postings(rows, share, budget):  # type: ignore[no-untyped-def]
+    starts, terms, weights = rows.starts, rows.terms, rows.weights
     n = starts.shape[0] - 1
-    begins = np.zeros(width + 1, np.int64)
+    begins = np.zeros(rows.width + 1, np.int64)
     for p in range(terms.shape[0]):
         begins[terms[p] + 1] += 1
-    for t in range(width):
+    for t in range(rows.width):
         begins[t + 1] += begins[t]
     fill = begins[:-1].copy()
-    places = np.empty(terms.shape[0], np.int32)
-    heavy = np.empty(terms.shape[0], np.float32)
-    count = np.zeros(n, np.int64)
-    first = np.empty(terms.shape[0], np.int32)
+    having = np.empty(terms.shape[0], np.int32)
+    beside = np.empty(terms.shape[0], np.float32)
+    ranked = np.empty(terms.shape[0], np.int32)
+    looked_up = np.zeros(n, np.int64)
     for i in range(n):
         for p in range(starts[i], starts[i + 1]):
             at = fill[terms[p]]
-            places[at] = i
-            heavy[at] = weights[p]
+            having[at] = i
+            beside[at] = weights[p]
             fill[terms[p]] += 1
-        ranked = np.argsort(-weights[starts[i] : starts[i + 1]], kind="mergesort")
+        places = np.argsort(-weights[starts[i] : starts[i + 1]], kind="mergesort")
         seen, walked = 0.0, 0
-        for r in range(ranked.shape[0]):
-            p = starts[i] + ranked[r]
-            first[starts[i] + r] = ranked[r]
+        for r in range(places.shape[0]):
+            p = starts[i] + places[r]
+            ranked[starts[i] + r] = places[r]
             walked += begins[terms[p] + 1] - begins[terms[p]]
             if seen < share and (r == 0 or walked <= budget):
-                count[i] += 1
+                looked_up[i] += 1
                 seen += weights[p] ** 2
-    return begins, places, heavy, count, first
+    return begins, having, beside, ranked, looked_up
 
 
 @njit(cache=True)
-def _measure(g, starts, terms, weights, sizes, member, own, length, dense):  # type: ignore[no-untyped-def]
-    """Each member's similarity to the sum, and the sum's squared length, afresh; `dense` is zero before and after."""
-    for s in range(sizes[g]):
-        i = member[g, s]
-        for p in range(starts[i], starts[i + 1]):
-            dense[terms[p]] += weights[p]
-    length[g] = 0.0
-    for s in range(sizes[g]):
-        i = member[g, s]
-        own[i] = 0.0
-        for p in range(starts[i], starts[i + 1]):
-            own[i] += weights[p] * dense[terms[p]]
-        length[g] += own[i]
-    for s in range(sizes[g]):
-        i = member[g, s]
-        for p in range(starts[i], starts[i + 1]):
-            dense[terms[p]] = 0.0
+def similarities(i, rows, postings, group, score, touched, some):  # type: ignore[no-untyped-def]
+    """Add to the score of every group its sum's similarity to row i, by the heaviest terms of the row.
 
-
-@njit(cache=True)
-def _offer(i, starts, terms, weights, begins, places, heavy, count, first, label, length, score, touched, offers):  # type: ignore[no-untyped-def]
-    """The groups whose centroids are most similar to row i by its heaviest terms, best first; ties to the lower group."""
-    some = 0
-    for r in range(count[i]):
-        p = starts[i] + first[starts[i] + r]
-        for q in range(begins[terms[p]], begins[terms[p] + 1]):
-            g = label[places[q]]
+    `touched` lists the groups whose score is not 0, `some` of them before; returns how many there are now.
+    """
+    for r in range(postings.looked_up[i]):
+        p = rows.starts[i] + postings.ranked[rows.starts[i] + r]
+        t = rows.terms[p]
+        for q in range(postings.begins[t], postings.begins[t + 1]):
+            g = group[postings.rows[q]]
             if score[g] == 0.0:
                 touched[some] = g
                 some += 1
-            score[g] += weights[p] * heavy[q]
+            score[g] += rows.weights[p] * postings.weights[q]
+    return some
+
+
+@njit(cache=True)
+def _measure(rows, made, g):  # type: ignore[no-untyped-def]
+    """Each member's similarity to the sum, and the sum's squared length, afresh."""
+    starts, terms, weights, total = rows.starts, rows.terms, rows.weights, made.total
+    for i in made.member[g, : made.size[g]]:
+        for p in range(starts[i], starts[i + 1]):
+            total[terms[p]] += weights[p]
+    made.length[g] = 0.0
+    for i in made.member[g, : made.size[g]]:
+        made.own[i] = 0.0
+        for p in range(starts[i], starts[i + 1]):
+            made.own[i] += weights[p] * total[terms[p]]
+        made.length[g] += made.own[i]
+    for i in made.member[g, : made.size[g]]:
+        for p in range(starts[i], starts[i + 1]):
+            total[terms[p]] = 0.0
+
+
+@njit(cache=True)
+def _offer(i, rows, postings, made, score, touched):  # type: ignore[no-untyped-def]
+    """The groups whose centroids are most similar to row i, best first; ties to the lower group. `score` is zero before and after."""
+    offers = made.offers[i]
     offers[:] = -1
-    best = np.zeros(offers.shape[0])
-    for a in range(some):
-        g = touched[a]
-        cosine = score[g] / np.sqrt(length[g])
+    best = np.zeros(OFFERS)
+    for g in touched[: similarities(i, rows, postings, made.group, score, touched, 0)]:
+        cosine = score[g] / np.sqrt(made.length[g])
         score[g] = 0.0
-        if g == label[i]:
+        if g == made.group[i] or cosine < best[OFFERS - 1]:
             continue
-        at = offers.shape[0]
-        while at > 0 and (offers[at - 1] < 0 or best[at - 1] < cosine or (best[at - 1] == cosine and offers[at - 1] > g)):
-            if at < offers.shape[0]:
-                offers[at] = offers[at - 1]
-                best[at] = best[at - 1]
+        at = OFFERS
+        while at > 0 and (best[at - 1] < cosine or (best[at - 1] == cosine and offers[at - 1] > g)):
             at -= 1
-        if at < offers.shape[0]:
+            if at + 1 < OFFERS:
+                offers[at + 1] = offers[at]
+                best[at + 1] = best[at]
+        if at < OFFERS:
             offers[at] = g
             best[at] = cosine
 
 
 @njit(cache=True)
-def _pass(  # type: ignore[no-untyped-def]
-    starts, terms, weights, begins, places, heavy, count, first, label, sizes, member, squared, own, length, changed, looked, offers,
-    dense, k, now,
-):  # fmt: skip
-    """Each row once, group after group; returns the number of steps taken."""
+def _pass(rows, postings, made, k, now):  # type: ignore[no-untyped-def]
+    """Each row once; returns the number of steps taken."""
     taken = 0
-    score = np.zeros(sizes.shape[0])
-    touched = np.empty(sizes.shape[0], np.int64)
-    for i in range(label.shape[0]):
+    score = np.zeros(made.size.shape[0])
+    touched = np.empty(made.size.shape[0], np.int64)
+    for i in range(made.group.shape[0]):
         now += 1
-        a = label[i]
-        fresh = looked[i] < 0 or changed[a] > looked[i]
-        for c in range(offers.shape[1]):
-            fresh = fresh or (offers[i, c] >= 0 and changed[offers[i, c]] > looked[i])
-        if not fresh:
+        a = made.group[i]
+        stale = made.looked[i] < 0 or made.changed[a] > made.looked[i]
+        for g in made.offers[i]:
+            stale = stale or (g >= 0 and made.changed[g] > made.looked[i])
+        if not stale:
             continue
-        looked[i] = now
-        _offer(i, starts, terms, weights, begins, places, heavy, count, first, label, length, score, touched, offers[i])
-        b, j = _best_step(i, a, offers[i], starts, terms, weights, sizes, member, squared, own, length, dense, k)
+        made.looked[i] = now
+        _offer(i, rows, postings, made, score, touched)
+        b, j = _best_step(i, rows, made, k)
         if b < 0:
             continue
         taken += 1
-        changed[a] = now + 1  # later than any look so far, this one too
-        changed[b] = now + 1
-        _take_out(member, sizes, a, i)
+        _take_out(made, i)
         if j >= 0:
-            _take_out(member, sizes, b, j)
-            member[a, sizes[a]] = j
-            sizes[a] += 1
-            label[j] = a
-        member[b, sizes[b]] = i
-        sizes[b] += 1
-        label[i] = b
-        _measure(a, starts, terms, weights, sizes, member, own, length, dense[0])
-        _measure(b, starts, terms, weights, sizes, member, own, length, dense[0])
+            _take_out(made, j)
+            _put_in(made, j, a)
+        _put_in(made, i, b)
+        for g in (a, b):
+            made.changed[g] = now + 1  # later than any look so far, this one too
+            _measure(rows, made, g)
     return taken
 
 
 @njit(cache=True)
-def _take_out(member, sizes, g, i):  # type: ignore[no-untyped-def]
-    sizes[g] -= 1
-    for s in range(sizes[g]):
-        if member[g, s] == i:
-            member[g, s] = member[g, sizes[g]]
-    member[g, sizes[g]] = -1
+def _take_out(made, i):  # type: ignore[no-untyped-def]
+    g = made.group[i]
+    made.size[g] -= 1
+    for s in range(made.size[g]):
+        if made.member[g, s] == i:
+            made.member[g, s] = made.member[g, made.size[g]]
 
 
 @njit(cache=True)
-def _best_step(i, a, offers, starts, terms, weights, sizes, member, squared, own, length, dense, k):  # type: ignore[no-untyped-def]
+def _put_in(made, i, g):  # type: ignore[no-untyped-def]
+    made.member[g, made.size[g]] = i
+    made.size[g] += 1
+    made.group[i] = g
+
+
+@njit(cache=True)
+def _best_step(i, rows, made, k):  # type: ignore[no-untyped-def]
     """(group to go to, row to take in exchange) that lengthen the sums most; row -1: a move; group -1: nothing does."""
-    total, mine = dense[0], dense[1]
-    for s in range(sizes[a]):
-        j = member[a, s]
+    starts, terms, weights, total, mine = rows.starts, rows.terms, rows.weights, made.total, made.mine
+    a = made.group[i]
+    for j in made.member[a, : made.size[a]]:
         for p in range(starts[j], starts[j + 1]):
             total[terms[p]] += weights[p]
     for p in range(starts[i], starts[i + 1]):
         mine[terms[p]] = weights[p]
     to, change, most = -1, -1, GAIN
-    size = 0
-    for c in range(offers.shape[0]):
-        if offers[c] >= 0:
-            size = max(size, sizes[offers[c]])
-    with_sum = np.empty(size)
-    with_row = np.empty(size)
-    for c in range(offers.shape[0]):
-        b = offers[c]
+    with_sum = np.empty(2 * k - 1)
+    with_row = np.empty(2 * k - 1)
+    for b in made.offers[i]:
         if b < 0:
             break
-        there = 0.0  # row i and the sum of b
-        for s in range(sizes[b]):
-            j = member[b, s]
+        there = 0.0  # row i with the sum of b
+        for s in range(made.size[b]):
+            j = made.member[b, s]
             in_sum, in_row = 0.0, 0.0
             for p in range(starts[j], starts[j + 1]):
                 in_sum += weights[p] * total[terms[p]]
                 in_row += weights[p] * mine[terms[p]]
-            with_sum[s] = in_sum
-            with_row[s] = in_row
+            with_sum[s], with_row[s] = in_sum, in_row
             there += in_row
-        before = np.sqrt(length[a]) + np.sqrt(length[b])
-        if sizes[a] > k and sizes[b] < 2 * k - 1:
-            left = max(0.0, length[a] - 2.0 * own[i] + squared[i])
-            gain = np.sqrt(left) + np.sqrt(length[b] + 2.0 * there + squared[i]) - before
+        before = np.sqrt(made.length[a]) + np.sqrt(made.length[b])
+        if made.size[a] > k and made.size[b] < 2 * k - 1:
+            left = max(0.0, made.length[a] - 2.0 * made.own[i] + made.squared[i])
+            gain = np.sqrt(left) + np.sqrt(made.length[b] + 2.0 * there + made.squared[i]) - before
             if gain > most:
                 to, change, most = b, -1, gain
-        for s in range(sizes[b]):
-            j = member[b, s]
-            both = squared[i] + squared[j] - 2.0 * with_row[s]
-            left = max(0.0, length[a] + both - 2.0 * own[i] + 2.0 * with_sum[s])
-            right = max(0.0, length[b] + both - 2.0 * own[j] + 2.0 * there)
+        for s in range(made.size[b]):
+            j = made.member[b, s]
+            both = made.squared[i] + made.squared[j] - 2.0 * with_row[s]
+            left = max(0.0, made.length[a] + both - 2.0 * made.own[i] + 2.0 * with_sum[s])
+            right = max(0.0, made.length[b] + both - 2.0 * made.own[j] + 2.0 * there)
             gain = np.sqrt(left) + np.sqrt(right) - before
             if gain > most:
                 to, change, most = b, j, gain
-    for s in range(sizes[a]):
-        j = member[a, s]
+    for j in made.member[a, : made.size[a]]:
         for p in range(starts[j], starts[j + 1]):
             total[terms[p]] = 0.0
     for p in range(starts[i], starts[i + 1]):

@@ -122,9 +122,7 @@ def _rounds(points, ids, groups, live, k, made, most):  # type: ignore[no-untype
         for _side in range(2 if live >= 3 * k else 1):
             first = -1
             for a in range(live):
-                if not gone[a] and (
-                    first < 0 or here[a] < here[first] or (here[a] == here[first] and to_sum[a] < to_sum[first])
-                ):
+                if not gone[a] and (first < 0 or here[a] < here[first] or (here[a] == here[first] and to_sum[a] < to_sum[first])):
                     first = a
             _products(points, live, points[first].copy(), here)
             near[0] = first

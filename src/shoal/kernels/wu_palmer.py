@@ -53,12 +53,14 @@ class Meanings(NamedTuple):
 
 def taxonomy_of(starts: IntArray, hypernyms: Int32Array, least: Int32Array, most: Int32Array, names: list[str]) -> Taxonomy:
     """From hypernyms (those of s stand from starts[s] to starts[s + 1]), depths in steps, and names that settle NLTK's ties."""
-    lines = _climb(np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(hypernyms, np.int32))
-    _take_detours(*lines)
+    if np.count_nonzero(np.diff(starts) == 0) != 1:
+        raise ValueError("A taxonomy has one root: the hypernym of everything else.")
+    begins, above, steps = _climb(np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(hypernyms, np.int32))
+    _take_detours(begins, above, steps)
     order = np.lexsort((np.argsort(np.argsort(names, kind="stable"), kind="stable"), -least))
     rank = np.empty(len(least), np.int32)
     rank[order] = np.arange(len(least), dtype=np.int32)
-    return Taxonomy(*lines, (most + 1).astype(np.int32), (least + 1).astype(np.int32), rank)
+    return Taxonomy(begins, above, steps, (most + 1).astype(np.int32), (least + 1).astype(np.int32), rank)
 
 
 def meanings_of(taxonomy: Taxonomy, senses: list[list[int]]) -> Meanings:
@@ -80,13 +82,13 @@ def meanings_of(taxonomy: Taxonomy, senses: list[list[int]]) -> Meanings:
 
 def dissimilarities(meanings: Meanings, some: IntArray, others: IntArray, nltk: bool) -> Float32Array:
     """(4.15) for every pair of two lists of meanings, each worked out by itself."""
-    found: Float32Array = _block(meanings, np.asarray(some, np.int64), np.asarray(others, np.int64), nltk, _room(meanings))
+    found: Float32Array = block_of(meanings, np.asarray(some, np.int64), np.asarray(others, np.int64), nltk, _room(meanings))
     return found
 
 
 def common(meanings: Meanings, one: int, other: int, nltk: bool) -> tuple[float, int]:
-    """The dissimilarity of two meanings, and the synset they have in common; -1 where there is none."""
-    far, synset = _common(meanings, one, other, nltk, _room(meanings))
+    """The dissimilarity of two meanings, and the synset they have in common."""
+    far, synset = common_of(meanings, one, other, nltk, _room(meanings))
     return float(far), int(synset)
 
 
@@ -267,7 +269,7 @@ def _ratio(length, deep):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _common(meanings, one, other, nltk, far):  # type: ignore[no-untyped-def]
+def common_of(meanings, one, other, nltk, far):  # type: ignore[no-untyped-def]
     if one == other:
         return np.float32(0), np.int64(meanings.senses[meanings.sense_starts[one]])
     if nltk:
@@ -280,7 +282,7 @@ def _common(meanings, one, other, nltk, far):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _block(meanings, some, others, nltk, far):  # type: ignore[no-untyped-def]
+def block_of(meanings, some, others, nltk, far):  # type: ignore[no-untyped-def]
     found = np.empty((some.shape[0], others.shape[0]), np.float32)
     for a in range(some.shape[0]):
         if not nltk:
@@ -296,7 +298,7 @@ def _block(meanings, some, others, nltk, far):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _triangle(meanings, some, matrix, far):  # type: ignore[no-untyped-def]
     for a in range(some.shape[0]):
-        matrix[a, a + 1 :] = _block(meanings, some[a : a + 1], some[a + 1 :], True, far)[0]
+        matrix[a, a + 1 :] = block_of(meanings, some[a : a + 1], some[a + 1 :], True, far)[0]
 
 
 @njit(cache=True)

@@ -72,6 +72,8 @@ def verify(release: Path, certificate: Path) -> list[Found]:
     said = read_certificate(certificate)
     if said.get("kind") == "documents":
         return _verify_documents(release, said)
+    if said.get("kind") == "collection":
+        return _verify_collection(release, said)
     if not release.is_file():
         raise DataError(f"There is no file {release}.")
     about = said["release"]
@@ -114,6 +116,18 @@ def _verify_documents(folder: Path, said: Mapping[str, Any]) -> list[Found]:
         Found("files that are not listed", 0, len(there - set(listed)), not there - set(listed)),
         Found("files whose bytes changed", 0, len(changed), not changed),
     ]
+
+
+def _verify_collection(release: Path, said: Mapping[str, Any]) -> list[Found]:
+    """A collection: its bytes, its shape, and how many rows are the same."""
+    from shoal.collections.release import check_file
+
+    if not release.is_file():
+        raise DataError(f"There is no file {release}.")
+    about, digest = said["release"], sha256_of(release)
+    found = [Found("bytes (sha-256)", about["sha256"], digest, digest == about["sha256"])]
+    promises = [Promise(one["what"], one["value"], ("vector",), one.get("about")) for one in said["promises"]]
+    return found + [Found(one.what, one.promised, one.found, one.holds) for one in check_file(release, promises)]
 
 
 def _check(promise: Promise, rows: Iterator[tuple[Any, ...]]) -> Found:
@@ -235,6 +249,8 @@ def read_certificate(path: Path) -> Mapping[str, Any]:
         said = json.loads(path.read_text(encoding="utf-8"))
         if said.get("kind") == "documents":
             return {**said, "files": [{"file": str(one["file"]), "sha256": str(one["sha256"])} for one in said["files"]]}
+        if said.get("kind") == "collection":
+            return {**said, "release": {"sha256": str(said["release"]["sha256"])}, "promises": list(said["promises"])}
         for part, kind in (("release", dict), ("roles", dict), ("steps", list), ("promises", list), ("measures", list)):
             if not isinstance(said[part], kind):
                 raise KeyError(part)

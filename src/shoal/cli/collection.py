@@ -1,0 +1,180 @@
+"""The verbs for collections: build, protect, measure, attack, query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+collection = typer.Typer(
+    name="collection",
+    help="Publish a private collection as vectors that can be searched, none of them to be told from k - 1 others.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Parameter = Annotated[Optional[list[str]], typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
+RunFolder = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
+Seed = Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")]
+
+
+@collection.command()
+def build(
+    source: Annotated[Path, typer.Argument(help="A folder of documents, or a CSV, Parquet or JSONL file with --column.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The space folder to make. It holds every document's words and stays with you.")],
+    column: Annotated[str, typer.Option("--column", help="The column of texts.")] = "",
+    label: Annotated[str, typer.Option("--label", help="A column that says which class a text is of.")] = "",
+    author: Annotated[str, typer.Option("--author", help="A column of authors: the documents of one become one row.")] = "",
+    labels: Annotated[str, typer.Option("--labels", help="folders: subfolders are the classes; none.")] = "none",
+    like: Annotated[Optional[Path], typer.Option("--like", help="A space whose terms and weights are used again.")] = None,
+    parameter: Parameter = None,
+    json: Json = False,
+) -> None:
+    """Turn texts into unit vectors: tokens, stop words, stems or not, WordNet filter, limits, tf-idf."""
+    from shoal.cli import show, words
+    from shoal.collect import build_space
+    from shoal.collections.build import Builder
+
+    if labels not in ("none", "folders"):
+        raise typer.BadParameter(f"--labels is none or folders, got '{labels}'")
+    given = words.parameters(parameter)
+    if like is not None and given:
+        raise typer.BadParameter("--like uses the parameters of the other space: leave out -p")
+    with show.progress() as progress:
+        found = build_space(source, out, Builder.parse(given), column, label, author, labels, like, progress)  # type: ignore[arg-type]
+    if json:
+        show.data({"folder": str(out), **found})
+    else:
+        rows = [
+            ("documents", f"{found['documents']:,}"),
+            ("terms", f"{found['terms']:,}"),
+            ("terms of a document, mean", f"{found['terms_per_document']:.1f}"),
+            ("classes", f"{found['labels']:,}" if found["labels"] else "none given"),
+            ("without any known word, dropped", f"{len(found['dropped']):,}"),
+        ]
+        show.table("Space", ["what", "how many"], rows)
+        show.say(f"{out}/ stays with you. Protect it with `shoal collection protect {out} --method spherical -p k=5 -o run`.")
+    for name, why in list(found["failed"].items())[:10]:
+        show.say(f"{name}: {why}")
+    if found["failed"]:
+        show.say(f"{len(found['failed']):,} documents were not read.")
+        raise typer.Exit(1)
+
+
+@collection.command()
+def protect(
+    space: Annotated[Path, typer.Argument(help="A space folder, as `shoal collection build -o` writes it.")],
+    method: Annotated[str, typer.Option("--method", "-m", help="spherical, or semantic.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    parameter: Parameter = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Protect a space: release, certificate and report; what must not leave is in private/."""
+    from shoal.cli import show, words
+    from shoal.collect import protect_space
+
+    with show.progress() as progress:
+        said = protect_space(space, method, out, words.parameters(parameter), seed, progress)
+    if json:
+        show.data({"folder": str(out), "certificate": said})
+        return
+    about = said["release"]
+    rows = [("documents released", f"{about['rows']:,}"), ("clusters", f"{about['clusters']:,}"), ("terms", f"{about['terms']:,}")]
+    rows += [(f"{one['what']} promised", f"{show.number(one['value'])}, found {show.number(one['found'])}") for one in said["promises"]]
+    rows += [(f"{one['name']} hits", words.rate(one)) for one in said["attacks"]]
+    rows += [(one["name"], show.number(one["value"])) for one in said["measures"]]
+    show.table("Release", ["what", "found"], rows)
+    for warning in said["warnings"]:
+        show.say(f"Warning: {warning}")
+    show.say(f"{out}/ holds release.npz, its certificate and report.html. {out}/private/ stays with you.")
+
+
+@collection.command()
+def measure(
+    run: RunFolder,
+    name: Annotated[Optional[list[str]], typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
+    test: Annotated[Optional[Path], typer.Option("--test", help="The run of a test set built with --like: classifiers, too.")] = None,
+    parameter: Parameter = None,
+    json: Json = False,
+) -> None:
+    """What the release costs, and what its clusters give away."""
+    from shoal.cli import show
+    from shoal.collect import classified, load_collection, measured
+    from shoal.report.certificate import plain
+
+    held = load_collection(run)
+    chosen = _chosen("measure", name, parameter)
+    with show.progress() as progress:
+        scores = measured(held, chosen, progress)
+        scores += classified(held, load_collection(test), progress) if test else []
+    if json:
+        show.data([plain(score.public()) for score in scores])
+        return
+    rows = [(one.name, show.number(one.value), one.better, ". ".join(part for part in (one.title, one.note) if part)) for one in scores]
+    show.table("Measures", ["measure", "value", "better", "what it is"], rows)
+
+
+@collection.command()
+def attack(
+    run: RunFolder,
+    name: Annotated[Optional[list[str]], typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
+    outsiders: Annotated[
+        Optional[Path], typer.Option("--outsiders", help="A space of other documents built with --like, for membership.")
+    ] = None,
+    parameter: Parameter = None,
+    json: Json = False,
+) -> None:
+    """Attack a release the way an intruder would, beside blind guessing."""
+    from shoal.cli import show, words
+    from shoal.collect import attacked, load_collection
+    from shoal.collections.space import Space
+    from shoal.report.certificate import plain
+
+    held = load_collection(run)
+    chosen = _chosen("attack", name, parameter)
+    with show.progress() as progress:
+        results = attacked(held, chosen, Space.read(outsiders) if outsiders else None, progress)
+    if json:
+        show.data([plain(result.public()) for result in results])
+        return
+    rows = [(one.name, words.rate(one.public()), f"{one.strict_hit / one.tried:.1%}", one.note) for one in results]
+    show.table("Attacks", ["attack", "hits", "strict", "note"], rows)
+    if outsiders is None and not chosen:
+        show.say("membership was not tried: it needs documents that are not in the collection (--outsiders).")
+
+
+@collection.command()
+def query(
+    run: Annotated[Path, typer.Argument(help="A run folder, or a release.npz.")],
+    words: Annotated[str, typer.Argument(help="Words to look for.")],
+    results: Annotated[int, typer.Option("--results", min=1, help="How many clusters to show.")] = 10,
+    json: Json = False,
+) -> None:
+    """Search a release. Needs nothing private: what is shown is what anybody can see."""
+    from shoal.cli import show
+    from shoal.collect import RELEASE, queried
+    from shoal.collections.release import CollectionRelease
+    from shoal.text.words import tokens
+
+    release = CollectionRelease.read(run / RELEASE if run.is_dir() else run)
+    found = queried(release, [word.lower() for word in tokens(words)], results)
+    if json:
+        show.data(found)
+        return
+    rows = [(f"{one['relevance']:.3f}", f"{one['rows']:,}", str(one["cluster"]), ", ".join(one["terms"])) for one in found]
+    show.table(f"Clusters about {words}", ["relevance", "documents", "cluster", "heaviest terms"], rows)
+    if not found:
+        show.say("No cluster has any of these words.")
+
+
+def _chosen(kind: Any, names: list[str] | None, parameter: list[str] | None) -> list[Any]:
+    from shoal.cli import words
+    from shoal.collect import make
+    from shoal.errors import ParameterError
+
+    wanted, given = words.names(names), words.parameters(parameter)
+    if given and len(wanted) != 1:
+        raise ParameterError(f"-p needs one {kind} to belong to: name it with --{kind}.")
+    return [make(kind, name, given) for name in wanted]

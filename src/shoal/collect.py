@@ -1,0 +1,337 @@
+"""Collections from end to end: texts become a private space, the space a release that others can search, with the evidence beside it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+import shoal
+from shoal.collections.build import Builder, Vocabulary
+from shoal.collections.release import CollectionRelease, check_file
+from shoal.collections.space import FILE, Space
+from shoal.contracts import Progress, quiet
+from shoal.errors import DataError, OutputError, ParameterError, ShoalError, UnknownNameError, counted, did_you_mean
+from shoal.folders import appearing, write_text
+from shoal.randomness import new_secret, rng_for
+from shoal.report.certificate import plain
+from shoal.report.check import sha256_of
+from shoal.score import AttackResult, Score
+
+Labels = Literal["none", "folders"]
+RELEASE = "release.npz"
+
+
+@dataclass
+class Texts:
+    """Texts with their names, and what is known of them; files that could not be read, with a sentence each."""
+
+    texts: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    authors: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def build_space(
+    source: Path,
+    out: Path,
+    builder: Builder | None = None,
+    column: str = "",
+    label: str = "",
+    author: str = "",
+    labels: Labels = "none",
+    like: Path | None = None,
+    progress: Progress = quiet,
+) -> dict[str, Any]:
+    """A folder of documents, or a column of a CSV, Parquet or JSONL file, as a space folder. Returns what is in it, in numbers.
+
+    Labels are the names of subfolders, or a column. With `author`, the documents of an author become one row. `like` names a space whose
+    terms and weights are used again, so that both can be compared.
+    """
+    if out.exists() or out.is_symlink():
+        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    found = read_texts(source, column, label, author, labels, progress)
+    if not found.texts:
+        why = f" {next(iter(found.failed.values()))}" if found.failed else ""
+        raise DataError(f"No document could be read from {source}.{why}")
+    if like is not None:
+        model = Space.read(like)
+        if model.built is None:
+            raise DataError(f"{like} was not built from texts, so its terms cannot be used again.")
+        space = Builder(**model.built).transform(Vocabulary.of(model), found.texts, found.names, found.labels or None)
+    else:
+        space = (builder or Builder()).build(found.texts, found.names, found.labels or None)
+    if found.authors:
+        author_of = dict(zip(found.names, found.authors))
+        space = space.by_author([author_of[name] for name in space.names])
+    space.write(out)
+    return {
+        "documents": len(space),
+        "terms": len(space.terms),
+        "terms_per_document": space.matrix.nnz / len(space),
+        "labels": len(set(space.labels)) if space.labels else 0,
+        "dropped": list(space.dropped),
+        "failed": found.failed,
+    }
+
+
+def read_texts(source: Path, column: str, label: str, author: str, labels: Labels, progress: Progress) -> Texts:
+    """Every text that can be read, with what is known of it."""
+    if column:
+        return _rows(source, column, label, author)
+    if label or author:
+        raise ParameterError("--label and --author name columns of a table. Give --column, too; labels of files are their folders.")
+    from shoal.documents.read import find_documents, read_document
+
+    found = Texts()
+    paths = find_documents(source)
+    for done, path in enumerate(paths, 1):
+        name = path.relative_to(source).as_posix() if source.is_dir() else path.name
+        try:
+            text = read_document(path, name).text
+        except ShoalError as error:
+            found.failed[name] = str(error)
+            continue
+        if labels == "folders" and "/" not in name:
+            found.failed[name] = "It lies in no subfolder, so it has no label."
+            continue
+        found.texts.append(text)
+        found.names.append(name)
+        if labels == "folders":
+            found.labels.append(name.split("/")[0])
+        progress("reading", done, len(paths))
+    return found
+
+
+def _rows(source: Path, column: str, label: str, author: str) -> Texts:
+    wanted = [name for name in (column, label, author) if name]
+    rows = _json_lines(source, wanted) if source.suffix.lower() in (".jsonl", ".ndjson") else _table(source, wanted)
+    found = Texts()
+    for number, row in enumerate(rows, 1):
+        found.names.append(f"row-{number}")
+        found.texts.append(row[column])
+        if label:
+            found.labels.append(row[label])
+        if author:
+            found.authors.append(row[author])
+    return found
+
+
+def _table(source: Path, wanted: Sequence[str]) -> Iterator[dict[str, str]]:
+    from shoal.files import read_table
+
+    table = read_table(source, text=list(wanted))
+    cells = [table.column(name).to_pylist() for name in wanted]
+    for row in zip(*cells):
+        yield {name: "" if cell is None else str(cell) for name, cell in zip(wanted, row)}
+
+
+def _json_lines(source: Path, wanted: Sequence[str]) -> Iterator[dict[str, str]]:
+    try:
+        lines = source.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"{source} cannot be read as lines of JSON in UTF-8.") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            yield {name: "" if row[name] is None else str(row[name]) for name in wanted}
+        except (ValueError, TypeError):
+            raise DataError(f"{source}, line {number}: this is not an object in JSON.") from None
+        except KeyError as missing:
+            near = did_you_mean(str(missing.args[0]), row)
+            raise DataError(f"{source}, line {number}: there is no field '{missing.args[0]}'.{near}") from None
+
+
+# ---- a run --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CollectionRun:
+    """A run folder of a collection, read back with its space."""
+
+    folder: Path
+    space: Space
+    release: CollectionRelease
+    secret: int
+
+
+def known(kind: Literal["method", "measure", "attack"]) -> Mapping[str, type[Any]]:
+    """Name -> class, of what is there for collections."""
+    from shoal.collections import attacks, clusters, measures, queries, semantic, spherical
+
+    found: dict[str, tuple[type[Any], ...]] = {
+        "method": (spherical.Spherical, semantic.Semantic),
+        "measure": (
+            measures.NormalisedLoss, measures.SphericalLoss, measures.EuclideanLoss, measures.Words, measures.Distances,
+            queries.QueryAgreement, clusters.TopicAgreement, measures.SoleTerms, measures.OneClass, measures.UniqueLabels,
+        ),
+        "attack": (attacks.DocumentLinkage, attacks.TermLinkage, attacks.Membership, attacks.LastMember),
+    }  # fmt: skip
+    return {cls.name: cls for cls in found[kind]}
+
+
+def make(kind: Literal["method", "measure", "attack"], name: str, parameters: Mapping[str, object] | None = None) -> Any:
+    """The object itself, its parameters checked."""
+    names = known(kind)
+    if name not in names:
+        raise UnknownNameError(
+            f"There is no {kind} of collections named '{name}'.{did_you_mean(name, names)} Known: {', '.join(sorted(names))}."
+        )
+    return names[name].parse(parameters or {})
+
+
+def protect_space(
+    folder: Path,
+    method: str,
+    out: Path,
+    parameters: Mapping[str, object] | None = None,
+    seed: int | None = None,
+    progress: Progress = quiet,
+) -> dict[str, Any]:
+    """Protect a space: the release, its certificate, its report; what must stay private beside them. Returns the certificate."""
+    from shoal.report.collections import collection_page
+
+    if out.exists() or out.is_symlink():
+        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    chosen = make("method", method, parameters)
+    space = Space.read(folder)
+    secret = new_secret() if seed is None else seed
+    release = chosen.protect(space, rng_for(secret, "collection", method), progress)
+    with appearing(out) as place:
+        release.write(place / RELEASE)
+        run = CollectionRun(place, space, release, secret)
+        said = _certificate(run, measured(run, progress=progress), attacked(run, progress=progress))
+        write_text(place / "certificate.json", json.dumps(said, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+        write_text(place / "report.html", collection_page(said))
+        private = place / "private"
+        private.mkdir(mode=0o700)
+        np.save(private / "source_rows.npy", release.source_row)
+        (private / "source_rows.npy").chmod(0o600)
+        about = {"seed": f"{secret:032x}", "space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)}
+        write_text(private / "run.json", json.dumps(about, indent=2) + "\n", mode=0o600)
+    return said
+
+
+def load_collection(folder: Path) -> CollectionRun:
+    """Read a run folder back, with the space it was made from, which must be unchanged."""
+    for needed in (RELEASE, "certificate.json", "private/run.json", "private/source_rows.npy"):
+        if not (folder / needed).is_file():
+            raise DataError(f"{folder} is not the run of a collection: {needed} is missing. Name what `shoal collection protect -o` wrote.")
+    try:
+        about = json.loads((folder / "private" / "run.json").read_text())
+        rows = np.load(folder / "private" / "source_rows.npy", allow_pickle=False)
+        secret, space, digest = int(about["seed"], 16), Path(about["space"]), about["space_sha256"]
+    except (ValueError, KeyError, TypeError, EOFError):
+        raise DataError(f"{folder}/private is damaged. Protect the space again.") from None
+    if not (space / FILE).is_file() or sha256_of(space / FILE) != digest:
+        raise DataError(f"The space of this run, {space}, is no longer there or has changed. Put it back, or protect it again.")
+    return CollectionRun(folder, Space.read(space), CollectionRelease.read(folder / RELEASE, rows), secret)
+
+
+def measured(run: CollectionRun, chosen: Sequence[Any] = (), progress: Progress = quiet) -> list[Score]:
+    """The measures given, or all that the space allows: those of labels need labels."""
+    found: list[Score] = []
+    for one in chosen or [cls() for cls in known("measure").values()]:
+        try:
+            found.append(one.measure(run.space, run.release, rng_for(run.secret, "measure", one.name)))
+        except DataError:
+            if chosen or run.space.labels is not None:
+                raise
+        progress("measuring", len(found), len(known("measure")))
+    return found
+
+
+def classified(run: CollectionRun, test: CollectionRun, progress: Progress = quiet) -> list[Score]:
+    """What classifiers lose: trained on one run, tested on another, each as it was and as it was released."""
+    from shoal.collections.classify import Classification
+
+    return list(Classification().measure(run.space, run.release, test.space, test.release, progress))
+
+
+def attacked(
+    run: CollectionRun, chosen: Sequence[Any] = (), outsiders: Space | None = None, progress: Progress = quiet
+) -> list[AttackResult]:
+    """The attacks given, or all; membership needs documents that are not in the collection."""
+    found = []
+    for one in chosen or [cls() for cls in known("attack").values()]:
+        rng = rng_for(run.secret, "attack", one.name)
+        if one.name == "membership":
+            if outsiders is None:
+                if chosen:
+                    raise ParameterError(
+                        "membership needs documents that are not in the collection: --outsiders space/, built with --like."
+                    )
+                continue
+            found.append(one.attack(run.space, run.release, outsiders, rng, progress))
+        else:
+            found.append(one.attack(run.space, run.release, rng, progress))
+    return found
+
+
+def queried(release: CollectionRelease, words: Sequence[str], results: int = 20) -> list[dict[str, Any]]:
+    """The clusters most like a query: how many rows each stands for, how like it is, and its heaviest terms."""
+    from shoal.collections.queries import ask
+
+    sizes = np.bincount(release.assignment, minlength=release.centroids.shape[0])
+    found = []
+    for cluster, relevance in ask(release, words)[:results]:
+        row = release.centroids[[cluster]]
+        heavy = [release.terms[row.indices[i]] for i in np.argsort(-row.data, kind="stable")[:8]]
+        found.append({"cluster": cluster, "rows": int(sizes[cluster]), "relevance": relevance, "terms": heavy})
+    return found
+
+
+def _certificate(run: CollectionRun, scores: Sequence[Score], attacks: Sequence[AttackResult]) -> dict[str, Any]:
+    release = run.release
+    checked = check_file(run.folder / RELEASE, release.promises)
+    warnings = [
+        "A row cannot be told from k - 1 others. Who is in the collection, its topics, words and classes can still be seen.",
+        "Whoever knows all documents of a cluster but one can compute the last.",
+        "Two releases of the same documents can be held against each other.",
+        *release.warnings,
+    ]
+    return {
+        "shoal": shoal.__version__,
+        "format": 1,
+        "kind": "collection",
+        "created": datetime.date.today().isoformat(),
+        "release": {
+            "file": RELEASE,
+            "sha256": sha256_of(run.folder / RELEASE),
+            "rows": len(release),
+            "clusters": release.centroids.shape[0],
+            "terms": len(release.terms),
+        },
+        "steps": [
+            {
+                "method": step.method,
+                "parameters": plain(dict(step.parameters)),
+                "guarantees": list(step.guarantees),
+                "summary": step.summary,
+            }
+            for step in release.made_by
+        ],
+        "promises": [
+            {"what": promise.what, "value": promise.value, "about": promise.about, "found": plain(one.found), "holds": bool(one.holds)}
+            for promise, one in zip(release.promises, checked)
+        ],
+        "measures": [plain(score.public()) for score in scores],
+        "attacks": [plain(result.public()) for result in attacks],
+        "warnings": warnings,
+        "versions": {"shoal": shoal.__version__, "python": platform.python_version(), "numpy": np.__version__},
+    }
+
+
+def summary_of(said: Mapping[str, Any]) -> str:
+    """One sentence about a release."""
+    about = said["release"]
+    return f"{counted(about['rows'], 'document')} in {counted(about['clusters'], 'cluster')} over {counted(about['terms'], 'term')}"
