@@ -6,10 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from shoal.collections.attacks import DocumentLinkage, LastMember, Membership, TermLinkage
+from shoal.collections.attacks import ConceptLinkage, DocumentLinkage, LastMember, Membership, TermLinkage
+from shoal.collections.measures import SemanticLoss
+from shoal.collections.semantic import Semantic
 from shoal.collections.space import Space
 from shoal.errors import DataError, ParameterError
 from tests.collections.test_measures import RNG, collections, released, space_of
+from tests.documents.tiny_wordnet import write_wordnet
 
 
 @pytest.fixture
@@ -126,6 +129,38 @@ def test_some_documents_only(pairs):
     assert np.isnan(found.per_record).sum() == 2
 
 
+@pytest.fixture
+def meanings(tmp_path, monkeypatch):
+    """Two documents about guns and two about other things, and what they have in common in a small WordNet."""
+    monkeypatch.setenv("SHOAL_WORDNET", str(write_wordnet(tmp_path / "wn")))
+    terms = ["knife", "man", "pistol", "rifle", "tool"]
+    space = Space.of(np.array([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0.6, 0.8, 0, 0, 0], [0, 0.8, 0, 0, 0.6]]), terms=terms)
+    return space, Semantic(k=2).protect(space, RNG(0))
+
+
+def test_hypernyms_of_the_nouns_find_the_row(meanings):
+    space, release = meanings
+    assert set(release.terms) == {"gun.n.01", "man.n.01", "tool.n.01"}
+    found = ConceptLinkage().attack(space, release, RNG(0))
+    assert (found.hit, found.chance) == (4, 0.5)
+    assert ConceptLinkage(wanted="row").attack(space, release, RNG(0)).hit == 2
+    assert SemanticLoss().measure(space, release, RNG(0)).value < 0.5
+    with pytest.raises(DataError, match="no term of the space"):
+        DocumentLinkage().attack(space, release, RNG(0))
+
+
+def test_meanings_that_all_have_in_common_find_nothing(tmp_path, monkeypatch):
+    """Rows that say entity only tie for everybody."""
+    monkeypatch.setenv("SHOAL_WORDNET", str(write_wordnet(tmp_path / "wn")))
+    space = Space.of(np.repeat([[1.0, 0], [0, 1]], 4, axis=0), terms=["gun", "man"])
+    step = Semantic(k=4)
+    release = step.protect(space, RNG(0))
+    blind = type(release)(sparse.csr_array([[1.0], [1]]), release.assignment, ("entity.n.01",), release.made_by, release.source_row)
+    found = ConceptLinkage().attack(space, blind, RNG(0))
+    assert (found.hit, found.strict_hit) == (4, 0)
+    assert ConceptLinkage().attack(space, release, RNG(0)).hit == 8
+
+
 def topics(rng, n):
     """Documents of ten words: some of fifty common ones, and some of a thousand rare ones."""
     counts = np.zeros((n, 1050))
@@ -171,6 +206,8 @@ def test_what_an_intruder_cannot_do_is_said(pairs):
         Membership().attack(space, release, RNG(0), outsiders=space_of([[1, 1]] * 3))
     with pytest.raises(DataError, match="Two members and two outsiders"):
         Membership().attack(space, release, RNG(0), outsiders=space.take([0]))
+    with pytest.raises(DataError, match="releases of the method semantic"):
+        ConceptLinkage().attack(space, release, RNG(0))
     with pytest.raises(ParameterError, match="terms must be 1 or more"):
         TermLinkage(terms=0)
     with pytest.raises(ParameterError, match="wanted must be"):

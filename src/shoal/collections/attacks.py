@@ -13,9 +13,9 @@ from numpy.random import Generator
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, Pair, blocks, side_by_side, sums
+from shoal.collections.measures import FloatArray, IntArray, Pair, blocks, over_same_terms, side_by_side, sums
 from shoal.collections.release import CollectionRelease
-from shoal.collections.space import Space, unit_rows
+from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.params import Params
@@ -42,7 +42,7 @@ class DocumentLinkage(Params):
 
     def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Is another cluster more similar than the right one, and how many tie with it?"""
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         tried = _drawn(len(space), self.documents, rng)
         found = _linked(*_compared(pair.rows[tried], pair.centroids, self.by), pair.cluster[tried], pair.sizes, progress)
         return _result(self, pair, tried, found, self.wanted)
@@ -63,7 +63,7 @@ class TermLinkage(Params):
 
     def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Is another cluster a better answer than the right one, and how many tie with it?"""
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         tried = _drawn(len(space), self.documents, rng)
         known = _some_terms(pair.rows[tried], self.terms, rng)
         found = _linked(*_compared(known, pair.centroids, "terms"), pair.cluster[tried], pair.sizes, progress)
@@ -78,6 +78,46 @@ def _compared(rows: Any, centroids: Any, by: By) -> tuple[Any, Any]:
     return known, sparse.hstack(((centroids > 0).astype(np.float64), 0.5 * centroids), format="csr")
 
 
+class ConceptLinkage(Params):
+    """Against a release of meanings, as `semantic` makes it: the intruder holds whole documents and knows WordNet.
+
+    The row of a document's cluster holds only hypernyms of its nouns. Rows with the fewest meanings that are not come first; of equal
+    ones, those whose meanings stand above the nouns of fewest documents. Blind guessing takes any row.
+    """
+
+    name: ClassVar[str] = "concept-linkage"
+    title: ClassVar[str] = "Linking whole documents to meanings"
+    wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
+
+    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
+        """Is another cluster a better answer than the right one, and how many tie with it?"""
+        pair = side_by_side(space, release)
+        above = _hypernyms(space, release)
+        shown = (tidy(release.centroids) > 0).astype(np.float64)
+        documents = np.asarray(above.sum(axis=0)).ravel()
+        rarity = shown.copy()
+        rarity.data = np.log(len(space) / np.maximum(documents[shown.indices], 1))
+        rarity /= 1 + rarity.sum(axis=1).max(initial=0.0)  # all of a row together weigh less than one meaning too many
+        found = _linked(above, (shown + rarity).tocsr(), pair.cluster, pair.sizes, progress, np.diff(shown.indptr))
+        return _result(self, pair, np.arange(len(space)), found, self.wanted)
+
+
+def _hypernyms(space: Space, release: CollectionRelease) -> Any:
+    """Documents by terms of the release: 1 where a noun of the document that the method looked at has that meaning above it."""
+    from shoal.collections.semantic import Semantic  # which reads WordNet
+
+    if not release.made_by or release.made_by[-1].method != Semantic.name:
+        raise DataError("Concept linkage is against releases of the method semantic. Use document-linkage against others.")
+    concepts = Semantic(**release.made_by[-1].parameters).concepts(space)
+    meanings, documents = concepts.meanings, concepts.documents
+    shape = (len(meanings.starts) - 1, meanings.synsets)
+    lines = sparse.csr_array((np.ones(len(meanings.above)), meanings.above, meanings.starts), shape=shape)
+    lines = lines[:, [concepts.wordnet.named(term) for term in release.terms]]
+    row = np.repeat(concepts.row, np.diff(documents.starts))
+    nouns = sparse.csr_array((np.ones(len(row)), (row, documents.meanings)), shape=(len(space), shape[0]))
+    return ((nouns @ lines) > 0).astype(np.float64)
+
+
 class Linked(NamedTuple):
     """How the right cluster of each document compares with the others."""
 
@@ -86,13 +126,13 @@ class Linked(NamedTuple):
     tied_rows: IntArray  # and their rows
 
 
-def _linked(known: Any, centroids: Any, right: IntArray, sizes: IntArray, progress: Progress) -> Linked:
-    """Documents against all clusters, a block of documents at a time. One that was not released is beaten."""
+def _linked(known: Any, centroids: Any, right: IntArray, sizes: IntArray, progress: Progress, less: Any = 0) -> Linked:
+    """Documents against all clusters, a block of documents at a time; `less` is taken off each cluster. One not released is beaten."""
     n = known.shape[0]
     beaten, tied, rows = np.ones(n, np.bool_), np.ones(n, np.int64), np.ones(n, np.int64)
     across = centroids.T.tocsr()
     for part in blocks(n, centroids.shape[0]):
-        similar = (known[part] @ across).toarray()
+        similar = (known[part] @ across).toarray() - less
         mine = similar[np.arange(len(similar)), right[part]][:, None]
         equal = np.abs(similar - mine) <= TIE
         tied[part], rows[part] = equal.sum(axis=1), equal @ sizes
@@ -113,7 +153,7 @@ def _drawn(n: int, documents: int | None, rng: Generator) -> IntArray:
     return np.arange(n) if documents is None or documents >= n else np.sort(rng.choice(n, documents, replace=False))
 
 
-def _result(attack: DocumentLinkage | TermLinkage, pair: Pair, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
+def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
     cluster = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied, 1))
     row = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied_rows, 1))
     released = int(pair.sizes.sum())
@@ -164,7 +204,7 @@ class Membership(Params):
             raise ParameterError("Membership needs outsiders: documents like these that are not in the release. Give a space of them.")
         if outsiders.terms != space.terms:
             raise DataError("The outsiders have other terms than the space. Make both with one vocabulary: Builder.transform.")
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         other = outsiders.matrix.copy()
         other.resize((len(outsiders), pair.rows.shape[1]))
         members = _nearest(pair.rows[pair.cluster >= 0], pair.centroids, self.by, progress)
@@ -241,7 +281,7 @@ class LastMember(Params):
 
     def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Compute every document from the others of its cluster."""
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         tried = np.flatnonzero(pair.cluster >= 0)
         total = sums(pair)
         hit, similarity = np.zeros(len(tried), np.bool_), np.zeros(len(tried))
@@ -267,7 +307,7 @@ class LastMember(Params):
             strict_hit=count,
             chance=0.0,
             interval=wilson(count, len(tried)),
-            note="Rows are taken to be sums of members; of rows made in another way this says nothing." if not count else "",
+            note="" if count else "Rows are taken to be sums of members. This says nothing about rows made in another way.",
             details={"similarity": float(similarity.mean()), "near": float((similarity > 0.99).mean()), "within": self.within},
             per_record=per_record,
         )
@@ -277,4 +317,4 @@ def _dots(a: Any, b: Any) -> FloatArray:
     return np.asarray(a.multiply(b).sum(axis=1)).ravel()
 
 
-ATTACKS = (DocumentLinkage, TermLinkage, Membership, LastMember)
+ATTACKS = (DocumentLinkage, TermLinkage, ConceptLinkage, Membership, LastMember)

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, blocks, side_by_side
+from shoal.collections.measures import FloatArray, IntArray, blocks, over_same_terms
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space
 from shoal.contracts import Progress, quiet
@@ -72,7 +72,10 @@ class Classification(Params):
         for done, learner in enumerate(self.learners):
             models = [known[learner](side) for side in trained]
             right = {(a, b): _right(models[a](tested[b].rows), tested[b].counts) for a in (0, 1) for b in (0, 1)}
-            found += [self._score(learner, scenario, right[a, b], right[0, 0] / len(test), tested[b].counts, common) for scenario, a, b in SCENARIOS]
+            found += [
+                self._score(learner, scenario, right[a, b], right[0, 0] / len(test), tested[b].counts, common)
+                for scenario, a, b in SCENARIOS
+            ]
             progress("learning", done + 1, len(self.learners))
         return tuple(found)
 
@@ -155,7 +158,7 @@ def _sides(space: Space, release: CollectionRelease, classes: list[str]) -> list
     """A part as it was, and as it was released."""
     place = {label: code for code, label in enumerate(classes)}
     codes = np.array([place[label] for label in space.labels or ()], np.int64)
-    pair = side_by_side(space, release)
+    pair = over_same_terms(space, release)
     there = pair.cluster >= 0
     counts = np.bincount(pair.cluster[there] * len(classes) + codes[there], minlength=len(pair.sizes) * len(classes))
     return [

@@ -56,6 +56,17 @@ def side_by_side(space: Space, release: CollectionRelease) -> Pair:
     return Pair(rows, unit_rows(found), cluster, np.bincount(assignment, minlength=centroids.shape[0]))
 
 
+def over_same_terms(space: Space, release: CollectionRelease) -> Pair:
+    """The same for what compares documents with released rows: a release of meanings instead of words shares no term with them."""
+    pair = side_by_side(space, release)
+    if release.terms and pair.rows.shape[1] == len(space.terms) + len(release.terms):
+        raise DataError(
+            "The release has no term of the space, so documents cannot be compared with its rows. "
+            "If it was made by semantic, use semantic-loss and concept-linkage."
+        )
+    return pair
+
+
 def sums(pair: Pair) -> Any:
     """The sum of the originals of each cluster, clusters by terms."""
     there = np.flatnonzero(pair.cluster >= 0)
@@ -128,7 +139,7 @@ class NormalisedLoss(Params):
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """SSE / sum of d(x, c) with c the middle of all."""
-        loss = cosine_loss(side_by_side(space, release))
+        loss = cosine_loss(over_same_terms(space, release))
         details = {"sse": loss.sse, "sst": loss.sst}
         return Score(self.name, self.title, loss.normalised, "lower", (0, None), note="" if loss.sst else SAME, details=details)
 
@@ -145,7 +156,7 @@ class SphericalLoss(Params):
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (4.12)."""
-        loss = cosine_loss(side_by_side(space, release))
+        loss = cosine_loss(over_same_terms(space, release))
         note = "Can fall while documents move away from their rows: see the normalised loss." if loss.share is not None else SAME
         return Score(self.name, self.title, loss.share, "lower", (0, 1), note=note, details={"sse": loss.sse, "ssa": loss.ssa})
 
@@ -165,6 +176,21 @@ class EuclideanLoss(Params):
         loss = euclidean_loss(side_by_side(space, release))
         note = "Another measure than the cosine losses: do not compare them." if loss.sst else SAME
         return Score(self.name, self.title, loss.normalised, "lower", (0, 1), note=note, details={"sse": loss.sse, "sst": loss.sst})
+
+
+class SemanticLoss(Params):
+    """SSE / (SSE + SSA) with squared semantic distances, (4.20) to (4.22); of releases made by `semantic`, with their own parameters."""
+
+    name: ClassVar[str] = "semantic-loss"
+    title: ClassVar[str] = "Information loss (semantic)"
+
+    def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
+        """IL of (4.22), and SSE as a share of what a single cluster would lose."""
+        from shoal.collections.semantic import semantic_sums  # which reads WordNet
+
+        loss = Loss(*semantic_sums(space, release))
+        details = {"sse": loss.sse, "ssa": loss.ssa, "normalised": loss.normalised}
+        return Score(self.name, self.title, loss.share, "lower", (0, 1), note=SAME if loss.share is None else "", details=details)
 
 
 # --- how the vectors changed
@@ -294,15 +320,14 @@ class SoleTerms(Params):
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of the weights of the release that are not 0."""
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         have = pair._replace(rows=(pair.rows > 0).astype(np.int64))
         shown = (pair.centroids > 0).astype(np.int64)
         owners = sums(have).multiply(shown).tocsr()
         entries = shown.nnz
         if not entries:
             return Score(self.name, self.title, None, "lower", (0, 1), note="The release has no weights at all.")
-        # a term that no document of the cluster has was put in its place, not taken from one
         return Score(self.name, self.title, float((owners.data == 1).sum() / entries), "lower", (0, 1), details={"entries": int(entries)})
 
 
-MEASURES = (NormalisedLoss, SphericalLoss, EuclideanLoss, Words, Distances, OneClass, UniqueLabels, SoleTerms)
+MEASURES = (NormalisedLoss, SphericalLoss, EuclideanLoss, SemanticLoss, Words, Distances, OneClass, UniqueLabels, SoleTerms)

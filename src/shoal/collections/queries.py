@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import BLOCK, FloatArray, IntArray, Pair, side_by_side
+from shoal.collections.measures import BLOCK, FloatArray, IntArray, Pair, over_same_terms
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
@@ -57,7 +57,7 @@ class QueryAgreement(Params):
         """The mean over all kinds and lengths, and each of them."""
         if min(self.lengths) < 1:
             raise ParameterError(f"{self.name}: a query needs at least one term. Give lengths of 1 or more.")
-        pair = side_by_side(space, release)
+        pair = over_same_terms(space, release)
         kinds: tuple[Drawn, ...] = ("random", "top")
         asked = [(kind, length) for kind in kinds for length in self.lengths]
         means, every = {}, []

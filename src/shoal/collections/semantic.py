@@ -36,8 +36,9 @@ class Semantic(Params):
     without a partner, and words that are no nouns, are not released. A row cannot be told from k - 1 others, and nothing more is promised:
     who is in the collection and its topics can still be seen. Documents must not change between releases: two of them intersect.
 
-    Groups are those of MDAV, where the document farthest from the average is the one with the largest sum of distances: as k grows, the
-    published average of all documents comes to say nothing but entity. Members are aggregated from the one nearest to all others outwards.
+    Groups are those of MDAV, except that the document farthest from the average is the one with the largest sum of distances: what very
+    many documents have in common is entity, and the distance to that says little. A group's members are taken together from the one
+    nearest to all others outwards.
     """
 
     name: ClassVar[str] = "semantic"

@@ -10,7 +10,8 @@ from shoal.kernels.spherical_refine import by_first, heavy_postings, similaritie
 def joined_groups(rows: Rows, groups: IntArray, labels: IntArray, l: int) -> IntArray:  # noqa: E741
     """Each group with fewer than l labels joins the most similar one, by its centroid, that has a label it lacks; until none is left.
 
-    The groups with the fewest labels go first, and of those the first in the order of content. `labels` are codes.
+    The groups with the fewest labels go first, and of those the first in the order of content. Groups that have become l times as large as
+    the largest was are joined only where no other will do: else a few would take in most of the rows. `labels` are codes.
     """
     if len(np.unique(labels)) < l:
         raise ValueError(f"There are {len(np.unique(labels))} different labels, fewer than l = {l}.")
@@ -21,25 +22,27 @@ def joined_groups(rows: Rows, groups: IntArray, labels: IntArray, l: int) -> Int
     pairs = np.unique(np.column_stack((dense, codes)), axis=0)
     different = np.bincount(pairs[:, 0], minlength=int(dense.max()) + 1)
     short = np.argsort(different, kind="stable")[: int((different < l).sum())]
-    _join(short, placed, heavy_postings(placed), dense, codes, int(codes.max()) + 1, l)
+    _join(short, placed, heavy_postings(placed), dense, codes, int(codes.max()) + 1, l, l * int(np.bincount(dense).max()))
     found = np.empty(len(order), np.int64)
     found[order] = np.unique(dense, return_inverse=True)[1]
     return found
 
 
 @njit(cache=True)
-def _join(short, rows, postings, group, codes, width, l):  # type: ignore[no-untyped-def] # noqa: E741
+def _join(short, rows, postings, group, codes, width, l, limit):  # type: ignore[no-untyped-def] # noqa: E741
     """Join the groups named in `short`, in their order. One that takes in another has labels enough already, or its turn comes."""
     groups = group.max() + 1
     head = np.full(groups, -1, np.int64)  # the members of a group, as a chain
     tail = np.full(groups, -1, np.int64)
     after = np.full(group.shape[0], -1, np.int64)
+    size = np.zeros(groups, np.int64)
     for i in range(group.shape[0]):
         if head[group[i]] < 0:
             head[group[i]] = i
         else:
             after[tail[group[i]]] = i
         tail[group[i]] = i
+        size[group[i]] += 1
     dense = np.zeros(rows.width)
     length = np.empty(groups)
     for g in range(groups):
@@ -62,10 +65,12 @@ def _join(short, rows, postings, group, codes, width, l):  # type: ignore[no-unt
         while i >= 0:
             some = similarities(i, rows, postings, group, score, touched, some)
             i = after[i]
-        best, most = -1, 0.0
+        best, most, fits = -1, 0.0, False
         for other in np.sort(touched[:some]):
-            if other != g and score[other] > most * length[other] and _adds(head[other], after, codes, has):
-                best, most = other, score[other] / length[other]
+            better = score[other] > most * length[other]
+            small = size[g] + size[other] <= limit
+            if other != g and (small > fits or (small == fits and better)) and _adds(head[other], after, codes, has):
+                best, most, fits = other, score[other] / length[other], small
             score[other] = 0.0
         if best < 0:  # no group with such a label shares a word: take the first
             best = 0
@@ -78,6 +83,7 @@ def _join(short, rows, postings, group, codes, width, l):  # type: ignore[no-unt
         after[tail[best]] = head[g]
         tail[best] = tail[g]
         head[g] = -1
+        size[best] += size[g]
         length[best] = _length(head[best], after, rows, dense)
 
 
