@@ -23,6 +23,7 @@ from shoal.kernels.matching import Documents, Rules, aggregate, distances_betwee
 from tests.data import data_path
 from tests.documents.tiny_wordnet import real_wordnet, write_wordnet
 
+PUBLISHED = Rules()  # weighted and greedy
 RULES = [Rules(nltk, weighted, optimal) for nltk in (False, True) for weighted in (False, True) for optimal in (False, True)]
 EXAMPLE_8 = [
     {"butterfly": 0.4, "performance": 0.2, "pen": 0.1, "dog": 0.3},
@@ -50,7 +51,7 @@ def real(monkeypatch):
     return real_wordnet()
 
 
-def concepts_of(documents: list[dict[str, float]], rules: Rules = Rules(), most: int = 50) -> Concepts:
+def concepts_of(documents: list[dict[str, float]], rules: Rules = PUBLISHED, most: int = 50) -> Concepts:
     """In the order given."""
     terms = tuple(sorted({term for document in documents for term in document}))
     made = Concepts.of(sparse.csr_array([[document.get(term, 0) for term in terms] for document in documents]), terms, most, rules)
@@ -216,7 +217,9 @@ def test_rows_are_the_same_k_times_in_any_order(weights, k, rules, swaps, seed):
     release = method.protect(space, rng)
     assert min(Counter(row.tobytes() for row in release.matrix().toarray()).values()) >= k
     sizes = np.bincount(release.assignment)
-    assert sizes.sum() == len(space) and sizes.min() >= k and sizes.max() < 2 * k
+    assert sizes.sum() == len(space)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
     shuffled = space.take(rng.permutation(len(space)))
     again = method.protect(shuffled, rng)
     assert documents_and_rows(shuffled, again) == documents_and_rows(space, release)
@@ -234,7 +237,8 @@ def test_distances(weights, weighted):
     first, second = (side.ravel() for side in np.indices((n, n)))
     for concepts in (greedy, optimal):
         found = concepts.distances()
-        assert (found == found.T).all() and (np.diag(found) == 0).all()
+        assert (found == found.T).all()
+        assert (np.diag(found) == 0).all()
         direct = distances_between(concepts.meanings, concepts.documents, concepts.documents, (first, second), concepts.rules)
         assert direct.reshape(n, n) == pytest.approx(found, abs=1e-6)
     assert (optimal.distances() <= greedy.distances() + 1e-6).all()

@@ -2,9 +2,9 @@
 
 A record is linked where its true link is closer than every other candidate. Distances that never fall when a difference grows (weighted
 mean, OWA, Choquet) let most candidates go: one whose differences are all at least those of another candidate wins only where the other
-wins too; one whose differences are all at least the true link's, and one of them plainly larger, does not win where every attribute counts, and
-a best distance can always be moved a little so that every attribute counts. A candidate whose differences are all at most the true
-link's wins always: the record cannot be linked. For the OWA the differences are compared from the largest to the smallest.
+wins too; one whose differences are all at least the true link's, and one of them plainly larger, does not win where every attribute
+counts, and a best distance can always be moved a little so that every attribute counts. A candidate whose differences are all at most the
+true link's wins always: the record cannot be linked. For the OWA the differences are compared from the largest to the smallest.
 
 Bilinear forms are not monotone: for them every candidate stays, but the ones equal to another. A candidate whose signed differences are a
 multiple of the true link's, and no larger, always wins; so does one at no distance at all.
