@@ -171,10 +171,10 @@ def known(kind: Literal["method", "measure", "attack"]) -> Mapping[str, type[Any
     found: dict[str, tuple[type[Any], ...]] = {
         "method": (spherical.Spherical, semantic.Semantic),
         "measure": (
-            measures.NormalisedLoss, measures.SphericalLoss, measures.EuclideanLoss, measures.Words, measures.Distances,
+            measures.NormalisedLoss, measures.SphericalLoss, measures.EuclideanLoss, measures.SemanticLoss, measures.Words, measures.Distances,
             queries.QueryAgreement, clusters.TopicAgreement, measures.SoleTerms, measures.OneClass, measures.UniqueLabels,
         ),
-        "attack": (attacks.DocumentLinkage, attacks.TermLinkage, attacks.Membership, attacks.LastMember),
+        "attack": (attacks.DocumentLinkage, attacks.TermLinkage, attacks.ConceptLinkage, attacks.Membership, attacks.LastMember),
     }  # fmt: skip
     return {cls.name: cls for cls in found[kind]}
 
@@ -237,16 +237,29 @@ def load_collection(folder: Path) -> CollectionRun:
     return CollectionRun(folder, Space.read(space), CollectionRelease.read(folder / RELEASE, rows), secret)
 
 
+# What compares words says nothing of meanings, and the other way round: a release is asked only what it can answer.
+OF_MEANINGS = ("semantic-loss", "concept-linkage", "words-per-row", "one-class-clusters", "unique-labels")
+OF_MEANINGS_ALONE = ("semantic-loss", "concept-linkage")
+OF_LABELS = ("one-class-clusters", "unique-labels")
+
+
+def _all(run: CollectionRun, kind: Literal["measure", "attack"]) -> list[Any]:
+    """Everything that can be asked of a release."""
+    meanings = bool(run.release.made_by) and run.release.made_by[-1].method == "semantic"
+    return [
+        cls()
+        for name, cls in known(kind).items()
+        if (name in OF_MEANINGS if meanings else name not in OF_MEANINGS_ALONE) and (run.space.labels is not None or name not in OF_LABELS)
+    ]
+
+
 def measured(run: CollectionRun, chosen: Sequence[Any] = (), progress: Progress = quiet) -> list[Score]:
-    """The measures given, or all that the space allows: those of labels need labels."""
+    """The measures given, or all that can be asked of the release."""
+    asked = chosen or _all(run, "measure")
     found: list[Score] = []
-    for one in chosen or [cls() for cls in known("measure").values()]:
-        try:
-            found.append(one.measure(run.space, run.release, rng_for(run.secret, "measure", one.name)))
-        except DataError:
-            if chosen or run.space.labels is not None:
-                raise
-        progress("measuring", len(found), len(known("measure")))
+    for one in asked:
+        found.append(one.measure(run.space, run.release, rng_for(run.secret, "measure", one.name)))
+        progress("measuring", len(found), len(asked))
     return found
 
 
@@ -262,16 +275,12 @@ def attacked(
 ) -> list[AttackResult]:
     """The attacks given, or all; membership needs documents that are not in the collection."""
     found = []
-    for one in chosen or [cls() for cls in known("attack").values()]:
+    for one in chosen or _all(run, "attack"):
         rng = rng_for(run.secret, "attack", one.name)
         if one.name == "membership":
-            if outsiders is None:
-                if chosen:
-                    raise ParameterError(
-                        "membership needs documents that are not in the collection: --outsiders space/, built with --like."
-                    )
+            if outsiders is None and not chosen:
                 continue
-            found.append(one.attack(run.space, run.release, outsiders, rng, progress))
+            found.append(one.attack(run.space, run.release, rng, progress, outsiders))
         else:
             found.append(one.attack(run.space, run.release, rng, progress))
     return found
@@ -283,10 +292,31 @@ def queried(release: CollectionRelease, words: Sequence[str], results: int = 20)
 
     sizes = np.bincount(release.assignment, minlength=release.centroids.shape[0])
     found = []
-    for cluster, relevance in ask(release, words)[:results]:
+    for cluster, relevance in ask(release, _meant(release, words))[:results]:
         row = release.centroids[[cluster]]
         heavy = [release.terms[row.indices[i]] for i in np.argsort(-row.data, kind="stable")[:8]]
         found.append({"cluster": cluster, "rows": int(sizes[cluster]), "relevance": relevance, "terms": heavy})
+    return found
+
+
+def _meant(release: CollectionRelease, words: Sequence[str]) -> list[str]:
+    """The terms a query means. Where meanings were released, those of its words, or the nearest above them that are there."""
+    if not release.made_by or release.made_by[-1].method != "semantic":
+        return list(words)
+    from shoal.text.wordnet import read_wordnet
+
+    wordnet, there = read_wordnet(), set(release.terms)
+    found: list[str] = []
+    for word in words:
+        level = wordnet.senses(word, "n")
+        while level:
+            named = [name for name in map(wordnet.name, level) if name in there]
+            if named:
+                found += named
+                break
+            level = sorted({above for synset in level for above in wordnet.hypernyms(synset)})
+        else:
+            found.append(word)  # no meaning of it was released: it counts against every answer
     return found
 
 
@@ -295,7 +325,7 @@ def _certificate(run: CollectionRun, scores: Sequence[Score], attacks: Sequence[
     checked = check_file(run.folder / RELEASE, release.promises)
     warnings = [
         "A row cannot be told from k - 1 others. Who is in the collection, its topics, words and classes can still be seen.",
-        "Whoever knows all documents of a cluster but one can compute the last.",
+        *(["Whoever knows all documents of a cluster but one can compute the last."] if release.made_by[-1].method == "spherical" else []),
         "Two releases of the same documents can be held against each other.",
         *release.warnings,
     ]

@@ -26,12 +26,23 @@ def test_terms_find_what_the_cosine_does_not(pairs):
     space, release = pairs
     cosine = DocumentLinkage(by="cosine").attack(space, release, RNG(0))
     assert (cosine.hit, cosine.strict_hit, cosine.tried, cosine.chance) == (3, 3, 4, 0.5)
-    terms = DocumentLinkage().attack(space, release, RNG(0))
+    terms = DocumentLinkage(by="terms").attack(space, release, RNG(0))
     assert (terms.hit, terms.rate) == (4, 1)
+    strongest = DocumentLinkage().attack(space, release, RNG(0))
+    assert (strongest.hit, strongest.details["by"]) == (4, "terms")
     row = DocumentLinkage(wanted="row").attack(space, release, RNG(0))
     assert (row.hit, row.strict_hit, row.chance) == (2, 0, 0.25)
     assert row.details["cluster_rate"] == 1
     assert row.per_record.tolist() == [0.5] * 4
+
+
+def test_the_cosine_finds_what_terms_do_not_where_terms_were_taken_out():
+    """Both rows have the first term, of the second row too little; the third term, which the last documents have, was taken out."""
+    space = space_of([[9, 1, 0], [9, 1, 0], [1, 9, 1], [1, 9, 1]])
+    release = released(space, [0, 0, 1, 1], centroids=sparse.csr_array([[9.0, 1, 0], [0, 1, 0]]))
+    assert DocumentLinkage(by="terms").attack(space, release, RNG(0)).hit == 2
+    strongest = DocumentLinkage().attack(space, release, RNG(0))
+    assert (strongest.hit, strongest.details["by"]) == (4, "cosine")
 
 
 def test_rows_that_are_the_same_share():
@@ -107,7 +118,7 @@ def test_a_row_is_hit_no_more_often_than_one_in_its_cluster(given_, seed):
         assert (attack.attack(space, release, RNG(seed)).per_record <= 1 / sizes + 1e-12).all()
 
 
-@pytest.mark.parametrize("attack", [DocumentLinkage(), DocumentLinkage(by="cosine"), TermLinkage(terms=3)])
+@pytest.mark.parametrize("attack", [DocumentLinkage(by="terms"), DocumentLinkage(by="cosine"), TermLinkage(terms=3)])
 def test_clusters_of_others_tell_no_more_than_chance(attack):
     """Documents put into the clusters of others: on average 1 in as many as there are clusters, of equal size."""
     rng = RNG(5)

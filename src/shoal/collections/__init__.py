@@ -2,7 +2,8 @@
 
 from shoal.collections.build import Builder, Vocabulary
 from shoal.collections.release import CollectionRelease
+from shoal.collections.semantic import Semantic
 from shoal.collections.space import Space, unit_rows
 from shoal.collections.spherical import Spherical
 
-__all__ = ["Builder", "CollectionRelease", "Space", "Spherical", "Vocabulary", "unit_rows"]
+__all__ = ["Builder", "CollectionRelease", "Semantic", "Space", "Spherical", "Vocabulary", "unit_rows"]

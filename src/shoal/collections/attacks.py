@@ -24,19 +24,21 @@ from shoal.score import AttackResult, wilson
 TIE = 1e-9  # similarities this near are the same
 Wanted = Literal["cluster", "row"]
 By = Literal["terms", "cosine"]
+Ways = Literal["strongest", "terms", "cosine"]
+WAYS = "terms: terms in common, then the cosine; cosine: the cosine alone; strongest: both, of which the better one counts"
 
 
 class DocumentLinkage(Params):
     """The intruder holds whole documents, as vectors of the owner's terms and weights, and looks for their rows.
 
     By terms, the row that has most of the document's terms comes first, and the cosine decides between equals: a sum of documents has
-    all terms of each, so this finds more than the cosine alone. A cluster is right when the document is in it; tied clusters share.
+    all terms of each. By the cosine alone, more is found where terms were taken out. A cluster is right when the document is in it; tied clusters share.
     The row is then guessed among all that tie, so that with clusters of k no more than 1 in k is hit. Blind guessing takes any row.
     """
 
     name: ClassVar[str] = "document-linkage"
     title: ClassVar[str] = "Linking whole documents"
-    by: By = Field("terms", description="What is compared: terms in common, then the cosine; or the cosine alone")
+    by: Ways = Field("strongest", description=WAYS)
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
     documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
 
@@ -44,8 +46,11 @@ class DocumentLinkage(Params):
         """Is another cluster more similar than the right one, and how many tie with it?"""
         pair = over_same_terms(space, release)
         tried = _drawn(len(space), self.documents, rng)
-        found = _linked(*_compared(pair.rows[tried], pair.centroids, self.by), pair.cluster[tried], pair.sizes, progress)
-        return _result(self, pair, tried, found, self.wanted)
+        results = []
+        for by in _ways(self.by):
+            found = _linked(*_compared(pair.rows[tried], pair.centroids, by), pair.cluster[tried], pair.sizes, progress)
+            results.append(_result(self.model_copy(update={"by": by}), pair, tried, found, self.wanted))
+        return max(results, key=lambda result: result.hit)
 
 
 class TermLinkage(Params):
@@ -68,6 +73,10 @@ class TermLinkage(Params):
         known = _some_terms(pair.rows[tried], self.terms, rng)
         found = _linked(*_compared(known, pair.centroids, "terms"), pair.cluster[tried], pair.sizes, progress)
         return _result(self, pair, tried, found, self.wanted)
+
+
+def _ways(by: Ways) -> tuple[By, ...]:
+    return ("terms", "cosine") if by == "strongest" else (by,)
 
 
 def _compared(rows: Any, centroids: Any, by: By) -> tuple[Any, Any]:
@@ -194,7 +203,7 @@ class Membership(Params):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Is the document in the collection?"
-    by: By = Field("terms", description="What is compared: terms in common, then the cosine; or the cosine alone")
+    by: Ways = Field("strongest", description=WAYS)
 
     def attack(
         self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
@@ -207,29 +216,39 @@ class Membership(Params):
         pair = over_same_terms(space, release)
         other = outsiders.matrix.copy()
         other.resize((len(outsiders), pair.rows.shape[1]))
-        members = _nearest(pair.rows[pair.cluster >= 0], pair.centroids, self.by, progress)
-        strangers = _nearest(other, pair.centroids, self.by, progress)
-        count = min(len(members), len(strangers))
+        inside = pair.rows[pair.cluster >= 0]
+        count = min(inside.shape[0], len(outsiders))
         if count < 2:
             raise DataError("Two members and two outsiders are needed at least. Give more documents that are not in the release.")
-        inside, outside = rng.permutation(members)[:count], rng.permutation(strangers)[:count]
-        half = count // 2
-        hit = 0
-        for learn, judge in ((slice(None, half), slice(half, None)), (slice(half, None), slice(None, half))):
-            limit = _limit(inside[learn], outside[learn])
-            hit += int((inside[judge] > limit).sum() + (outside[judge] <= limit).sum())
-        auc = _auc(members, strangers)
-        return AttackResult(
-            self.name,
-            self.title,
-            tried=2 * count,
-            hit=float(hit),
-            strict_hit=float(hit),
-            chance=0.5,
-            interval=wilson(hit, 2 * count),
-            note="k-anonymity does not hide who is in a collection.",
-            details={"by": self.by, "auc": auc, "members": len(members), "outsiders": len(strangers)},
-        )
+        drawn = [rng.permutation(n)[:count] for n in (inside.shape[0], len(outsiders))]
+        results = []
+        for by in _ways(self.by):
+            members = _nearest(inside, pair.centroids, by, progress)
+            strangers = _nearest(other, pair.centroids, by, progress)
+            hit = _told_apart(members[drawn[0]], strangers[drawn[1]])
+            results.append(
+                AttackResult(
+                    self.name,
+                    self.title,
+                    tried=2 * count,
+                    hit=float(hit),
+                    strict_hit=float(hit),
+                    chance=0.5,
+                    interval=wilson(hit, 2 * count),
+                    note="k-anonymity does not hide who is in a collection.",
+                    details={"by": by, "auc": _auc(members, strangers), "members": len(members), "outsiders": len(strangers)},
+                )
+            )
+        return max(results, key=lambda result: float(result.details["auc"]))
+
+
+def _told_apart(inside: FloatArray, outside: FloatArray) -> int:
+    """Right answers about both, by a limit that was learned on the other half."""
+    half, hit = len(inside) // 2, 0
+    for learn, judge in ((slice(None, half), slice(half, None)), (slice(half, None), slice(None, half))):
+        limit = _limit(inside[learn], outside[learn])
+        hit += int((inside[judge] > limit).sum() + (outside[judge] <= limit).sum())
+    return hit
 
 
 def _nearest(rows: Any, centroids: Any, by: By, progress: Progress) -> FloatArray:

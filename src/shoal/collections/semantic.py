@@ -34,7 +34,8 @@ class Semantic(Params):
     Two documents are near where the nouns of one have near hypernyms with those of the other (Wu & Palmer 1994). A group's row holds, for
     nouns that were matched, the synset they have in common; dog and cat become carnivore, and a word that all members have stays. Nouns
     without a partner, and words that are no nouns, are not released. A row cannot be told from k - 1 others, and nothing more is promised:
-    who is in the collection and its topics can still be seen. Documents must not change between releases: two of them intersect.
+    who is in the collection and its topics can still be seen, and whoever holds a whole document finds its group. Documents must not
+    change between releases: two of them intersect.
 
     Groups are those of MDAV, except that the document farthest from the average is the one with the largest sum of distances: what very
     many documents have in common is entity, and the distance to that says little. A group's members are taken together from the one

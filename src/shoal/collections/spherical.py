@@ -15,7 +15,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.blocks import block_of_rows
 from shoal.kernels.spherical import Gather, Rows, content_order, rows_of, spherical_groups
-from shoal.kernels.spherical_diversity import joined_groups
+from shoal.kernels.spherical_diversity import diverse_groups
 from shoal.kernels.spherical_refine import swap_passes
 from shoal.kernels.spherical_svd import latent_points, mdav_of_directions
 from shoal.params import Params
@@ -59,7 +59,8 @@ class Spherical(Params):
         """Group, refine, aggregate once per group, shuffle."""
         self._check(space)
         groups = self.groups(space, progress)
-        centroids = centroids_of(space.matrix, groups, self.term_documents, self.digits)
+        order = self._order(space)  # sums taken in this order are the same to the bit, however the documents stood
+        centroids = centroids_of(space.matrix[order], groups[order], self.term_documents, self.digits)
         promises = [Promise("k-anonymity", self.k, (VECTOR,))]
         if self.l > 1 and self.labels == "released":  # without them nobody could count it on the file
             promises.append(Promise("l-diversity", self.l, (VECTOR,), LABEL))
@@ -77,14 +78,8 @@ class Spherical(Params):
 
     def groups(self, space: Space, progress: Progress = quiet) -> IntArray:
         """The group of each document, whatever the order of documents."""
-        matrix = space.matrix
-        given = rows_of(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
-        codes = np.zeros(len(space), np.int64)
-        if self.l > 1:
-            codes = np.unique(np.array(space.labels), return_inverse=True)[1]
-        first = np.argsort(codes, kind="stable")
-        order = first[content_order(given.take(first))]  # equal documents by their labels
-        rows = given.take(order)
+        order = self._order(space)
+        rows = _rows(space.matrix[order])
 
         def told(done: int, of: int) -> None:
             progress("grouping", done, of)
@@ -95,10 +90,21 @@ class Spherical(Params):
         found = self._in_blocks(rows, told) if len(order) > self.block_above else self._whole(rows, told)
         found = swap_passes(rows, found, self.k, self.swaps, swapped)
         if self.l > 1:
-            found = joined_groups(rows, found, codes[order], self.l)
+            found = diverse_groups(rows, found, self._codes(space)[order], self.l)
         groups = np.empty(len(order), np.int64)
         groups[order] = found
         return groups
+
+    def _codes(self, space: Space) -> IntArray:
+        """Labels as numbers, where they are looked at."""
+        if self.l == 1:
+            return np.zeros(len(space), np.int64)
+        return np.unique(np.array(space.labels), return_inverse=True)[1]
+
+    def _order(self, space: Space) -> IntArray:
+        """Documents by their content, equal ones by their labels."""
+        first = np.argsort(self._codes(space), kind="stable")
+        return first[content_order(_rows(space.matrix[first]))]
 
     def _whole(self, rows: Rows, told: Any) -> IntArray:
         if self.partition == "svd":
@@ -139,6 +145,10 @@ class Spherical(Params):
             raise DataError(f"{self.name}: the space has {different}, fewer than l = {self.l}. Ask for fewer.")
         if self.idf == "released" and space.idf is None:
             raise ParameterError(f"{self.name}: the space does not say what its terms weigh, so idf cannot be released. Leave it out.")
+
+
+def _rows(matrix: Any) -> Rows:
+    return rows_of(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
 
 def centroids_of(matrix: Any, groups: IntArray, term_documents: int = 1, digits: int | None = None) -> Any:

@@ -36,7 +36,7 @@ class Grouping(NamedTuple):
 
     group: IntArray  # (rows,)
     size: IntArray  # (groups,)
-    member: NDArray[np.int32]  # (groups, 2k - 1) rows, the first `size` of them
+    member: NDArray[np.int32]  # (groups, room) rows, the first `size` of them
     length: FloatArray  # (groups,) squared length of the sum
     changed: IntArray  # (groups,) when, in rows looked at
     own: FloatArray  # (rows,) similarity to the sum of its group
@@ -54,7 +54,11 @@ def swap_passes(rows: Rows, groups: IntArray, k: int, passes: int = 3, progress:
         return np.asarray(groups, np.int64)
     order = content_order(rows)
     placed = rows.take(order)
-    made = _grouping(placed, by_first(np.asarray(groups, np.int64)[order]), k)
+    group = by_first(np.asarray(groups, np.int64)[order])
+    size = np.bincount(group)
+    if size.min() < k or size.max() > 2 * k - 1:
+        raise ValueError(f"Groups must have k = {k} to {2 * k - 1} rows; these have {size.min()} to {size.max()}.")
+    made = grouping(placed, group, 2 * k - 1)
     postings = heavy_postings(placed)
     for done in range(passes):
         taken = _pass(placed, postings, made, k, done * n)
@@ -75,11 +79,10 @@ def by_first(groups: IntArray) -> IntArray:
     return rank[inverse]
 
 
-def _grouping(rows: Rows, group: IntArray, k: int) -> Grouping:
+def grouping(rows: Rows, group: IntArray, room: int) -> Grouping:
+    """Groups of at most `room` rows, measured."""
     n, size = len(group), np.bincount(group)
-    if size.min() < k or size.max() > 2 * k - 1:
-        raise ValueError(f"Groups must have k = {k} to {2 * k - 1} rows; these have {size.min()} to {size.max()}.")
-    member = np.full((len(size), 2 * k - 1), -1, np.int32)
+    member = np.full((len(size), room), -1, np.int32)
     inside = np.argsort(group, kind="stable")
     member[group[inside], np.arange(n) - np.repeat(np.cumsum(size) - size, size)] = inside
     made = Grouping(
@@ -96,7 +99,7 @@ def _grouping(rows: Rows, group: IntArray, k: int) -> Grouping:
         np.zeros(rows.width),
     )
     for g in range(len(size)):
-        _measure(rows, made, g)
+        measure(rows, made, g)
     return made
 
 
@@ -157,7 +160,7 @@ def similarities(i, rows, postings, group, score, touched, some):  # type: ignor
 
 
 @njit(cache=True)
-def _measure(rows, made, g):  # type: ignore[no-untyped-def]
+def measure(rows, made, g):  # type: ignore[no-untyped-def]
     """Each member's similarity to the sum, and the sum's squared length, afresh."""
     starts, terms, weights, total = rows.starts, rows.terms, rows.weights, made.total
     for i in made.member[g, : made.size[g]]:
@@ -216,19 +219,20 @@ def _pass(rows, postings, made, k, now):  # type: ignore[no-untyped-def]
         if b < 0:
             continue
         taken += 1
-        _take_out(made, i)
+        take_out(made, i)
         if j >= 0:
-            _take_out(made, j)
-            _put_in(made, j, a)
-        _put_in(made, i, b)
+            take_out(made, j)
+            put_in(made, j, a)
+        put_in(made, i, b)
         for g in (a, b):
             made.changed[g] = now + 1  # later than any look so far, this one too
-            _measure(rows, made, g)
+            measure(rows, made, g)
     return taken
 
 
 @njit(cache=True)
-def _take_out(made, i):  # type: ignore[no-untyped-def]
+def take_out(made, i):  # type: ignore[no-untyped-def]
+    """Out of its group, whose last row takes the place."""
     g = made.group[i]
     made.size[g] -= 1
     for s in range(made.size[g]):
@@ -237,7 +241,8 @@ def _take_out(made, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _put_in(made, i, g):  # type: ignore[no-untyped-def]
+def put_in(made, i, g):  # type: ignore[no-untyped-def]
+    """Into a group that has room."""
     made.member[g, made.size[g]] = i
     made.size[g] += 1
     made.group[i] = g

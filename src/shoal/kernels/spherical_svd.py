@@ -1,7 +1,7 @@
 """Spherical MDAV among topics: sparse rows are brought to a few singular directions, where rows that share no word can still be similar.
 
-The directions come from a randomized range finder with power iterations (Halko, Martinsson & Tropp 2011); its draws are always the same and
-rows stand in the order of their content, so the groups repeat. Points are scaled to length 1, and MDAV is that of `spherical` with the same
+The directions come from a randomized range finder with power iterations (Halko, Martinsson & Tropp 2011); its draws are always the same, so
+for rows in the order of their content the groups do not depend on that of the table. Points are scaled to length 1, and MDAV is that of `spherical` with the same
 rules for ties, over dense points in single precision: the space is an approximation already.
 """
 
@@ -10,19 +10,11 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from shoal.kernels.spherical import CALLS, IntArray, Progress, Rows, content_order
+from shoal.kernels.spherical import CALLS, IntArray, Progress, Rows
 
 Points = NDArray[np.float32]
 POWER = 3
 OVER = 10  # directions more than asked for, which make those asked for exact
-
-
-def svd_groups(rows: Rows, k: int, components: int = 100, progress: Progress | None = None) -> IntArray:
-    """The group of each row, numbered in order of creation; sizes are k to 2k - 1, or all rows where there are fewer than 2k."""
-    order = content_order(rows)
-    groups = np.empty(len(order), np.int64)
-    groups[order] = mdav_of_directions(latent_points(rows.take(order), components), k, progress)
-    return groups
 
 
 def latent_points(rows: Rows, components: int) -> Points:
@@ -57,7 +49,7 @@ def _orthonormal(slim: Points) -> Points:
 
 
 def mdav_of_directions(points: Points, k: int, progress: Progress | None = None) -> IntArray:
-    """MDAV by the cosine of dense points of length 1; of equals the first row goes first."""
+    """The group of each point, numbered in order of creation; sizes are k to 2k - 1, or all points where there are fewer than 2k."""
     n = live = len(points)
     packed = points.copy()
     ids = np.arange(n)

@@ -1,0 +1,3 @@
+from experiments.abril_2014_collections.run import main
+
+main()
