@@ -1,32 +1,29 @@
 """Every benchmark, one after the other. Each prints ratios, both sides run in the same process."""
 
-from benchmarks import (
-    anonymity,
-    anti_unification,
-    classes,
-    exact_linkage,
-    learned_linkage,
-    linkage,
-    maps,
-    microaggregation,
-    mondrian,
-    start,
-    trees,
+from importlib import import_module
+
+PARTS = (
+    "start",
+    "classes",
+    "anonymity",
+    "linkage",
+    "learned_linkage",
+    "exact_linkage",
+    "microaggregation",
+    "maps",
+    "trees",
+    "mondrian",
+    "anti_unification",
+    "detection",
+    "variants",
+    "risk_terms",
+    "documents",
+    "semantic",
+    "collections",
 )
 
 if __name__ == "__main__":
-    for part in (
-        start,
-        classes,
-        anonymity,
-        linkage,
-        learned_linkage,
-        exact_linkage,
-        microaggregation,
-        maps,
-        trees,
-        mondrian,
-        anti_unification,
-    ):
+    for name in PARTS:
+        part = import_module(f"benchmarks.{name}")
         print(f"\n{(part.__doc__ or '').strip().splitlines()[0]}")
         part.main()

@@ -29,7 +29,9 @@ def published(table: str) -> Mapping[tuple[str, str], float]:
 
 def prototype(table: str, row: str) -> Mapping[int, float]:
     """By k: the earlier figures of the project's specification, for curves of which the thesis prints no number."""
-    return {int(column): value for (name, column), value in _read("prototype.csv").get(table, {}).items() if name == row and column.isdigit()}
+    return {
+        int(column): value for (name, column), value in _read("prototype.csv").get(table, {}).items() if name == row and column.isdigit()
+    }
 
 
 def prototype_cell(table: str, row: str, column: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from shoal.report.drawing import ACCENT, BEFORE, GRID, INK, MUTED, WARN, mark, picture, rule, standalone, text_at, text_width, tick_marks
@@ -29,7 +30,7 @@ def curves(out: Path | None, name: str, title: str, lines: Mapping[str, Mapping[
     for number, line in enumerate(lines.values()):
         colour, dash = _style(number)
         points = [place(x, y) for x, y in sorted(line.items())]
-        for (x1, y1), (x2, y2) in zip(points, points[1:]):
+        for (x1, y1), (x2, y2) in pairwise(points):
             marks.append(rule(x1, y1, x2, y2, colour, 1.6, dash))
         marks += [mark("circle", f"{axis}={x}: {y:.3f}", cx=place(x, y)[0], cy=place(x, y)[1], r=2.6, fill=colour) for x, y in line.items()]
     _write(out, name, title, marks, list(lines))

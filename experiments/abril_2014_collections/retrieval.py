@@ -35,14 +35,19 @@ def figure_4_6(ks: Sequence[int], out: Path | None) -> None:
             asked = table_4_2(corpus, length)
             six.setdefault((corpus, length), {})[k] = agreement(pair, asked, whole.names, RESULTS).tolist()
     lines: list[Line] = [
-        (f"{corpus} {kind} n={length}", line, prototype("query", f"{corpus} {kind} {length}")) for (corpus, kind, length), line in means.items()
+        (f"{corpus} {kind} n={length}", line, prototype("query", f"{corpus} {kind} {length}"))
+        for (corpus, kind, length), line in means.items()
     ]
-    print_lines(f"Figure 4.6, F1 of the first {RESULTS} results: mean of 200 queries of n terms, random or a document's heaviest", ks, lines)
+    print_lines(
+        f"Figure 4.6, F1 of the first {RESULTS} results: mean of 200 queries of n terms, random or a document's heaviest", ks, lines
+    )
     lines = []
     for (corpus, length), found in six.items():
         lines += [(f"{corpus} q{q} n={length}", {k: found[k][q] for k in ks}, {}) for q in range(6)]
         lines.append((f"{corpus} mean n={length}", {k: float(np.mean(found[k])) for k in ks}, {}))
-    print_lines("Figure 4.6, F1 of the six queries of Table 4.2. One query says little, and how many results were compared is not said", ks, lines)
+    print_lines(
+        "Figure 4.6, F1 of the six queries of Table 4.2. One query says little, and how many results were compared is not said", ks, lines
+    )
     for corpus in CORPORA:
         named = {f"{kind}, n={length}": means[corpus, kind, length] for kind in KINDS for length in LENGTHS}
         curves(out, f"figure_4_6_{corpus}", f"Figure 4.6: F1 of 200 queries, {NAMES[corpus]}", named)

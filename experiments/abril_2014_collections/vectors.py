@@ -19,7 +19,16 @@ from experiments.abril_2014_collections.corpora import (
     release,
     space,
 )
-from experiments.abril_2014_collections.paper import beside, print_lines, print_said, print_table, prototype, prototype_cell, published, watched
+from experiments.abril_2014_collections.paper import (
+    beside,
+    print_lines,
+    print_said,
+    print_table,
+    prototype,
+    prototype_cell,
+    published,
+    watched,
+)
 from experiments.abril_2014_collections.plots import bars, curves
 from shoal.collections.measures import Distances, Words
 from shoal.randomness import rng_for

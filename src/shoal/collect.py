@@ -299,6 +299,12 @@ def queried(release: CollectionRelease, words: Sequence[str], results: int = 20)
     return found
 
 
+def query_words(words: str, built: Mapping[str, Any] | None) -> list[str]:
+    """A query cut the way the documents were, as far as that is known."""
+    known_as = {**(built or {}), "keep": "all"}
+    return Builder(**known_as).words(words)
+
+
 def _meant(release: CollectionRelease, words: Sequence[str]) -> list[str]:
     """The terms a query means. Where meanings were released, those of its words, or the nearest above them that are there."""
     if not release.made_by or release.made_by[-1].method != "semantic":
@@ -329,6 +335,12 @@ def _certificate(run: CollectionRun, scores: Sequence[Score], attacks: Sequence[
         "Two releases of the same documents can be held against each other.",
         *release.warnings,
     ]
+    alone = next((score.value for score in scores if score.name == "sole-terms"), None)
+    if alone:
+        warnings.append(f"{alone:.0%} of a centroid's terms come from one document alone. -p term_documents=2 leaves them out.")
+    linked = [result for result in attacks if result.rate > 0.5 and result.name in ("document-linkage", "concept-linkage")]
+    if linked:
+        warnings.append(f"Whoever holds a document finds its cluster in {linked[0].rate:.0%} of cases; its row is then one in k.")
     return {
         "shoal": shoal.__version__,
         "format": 1,

@@ -140,9 +140,18 @@ def test_singular_points_keep_the_products_when_no_direction_is_left_out():
     assert points @ points.T == pytest.approx((space.matrix @ space.matrix.T).toarray(), abs=1e-4)
 
 
-def test_groups_of_one_label_are_joined():
-    matrix = unit_rows(np.array([[3, 1, 0], [3, 1, 0], [1, 3, 0], [1, 3, 0], [0, 0, 1], [0, 1, 9]]))
+def test_groups_of_one_label_exchange_rows():
+    matrix = unit_rows(np.array([[3, 1, 0], [3, 1.1, 0], [1, 3, 0], [1.1, 3, 0], [0, 0, 1], [0, 1, 9]]))
     groups = diverse_groups(rows(matrix), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 0, 1]), 2)
+    labels = [{0: 0, 1: 0, 2: 1, 3: 1, 4: 0, 5: 1}[row] for row in np.argsort(groups, kind="stable")]
+    assert sorted(np.bincount(groups).tolist()) == [2, 2, 2]
+    assert [set(labels[i : i + 2]) for i in (0, 2, 4)] == [{0, 1}] * 3
+    assert frozenset({4, 5}) in sets(groups)
+
+
+def test_groups_of_one_label_are_joined_where_others_can_spare_none():
+    matrix = unit_rows(np.array([[3, 1, 0], [3, 1, 0], [1, 3, 0], [1, 3, 0], [0, 0, 1], [0, 1, 9]]))
+    groups = diverse_groups(rows(matrix), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 0, 1]), 2)
     assert sets(groups) == {frozenset({0, 1, 2, 3}), frozenset({4, 5})}
 
 

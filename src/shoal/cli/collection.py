@@ -153,13 +153,16 @@ def query(
     json: Json = False,
 ) -> None:
     """Search a release. Needs nothing private: what is shown is what anybody can see."""
+    import json as json_
+
     from shoal.cli import show
-    from shoal.collect import RELEASE, queried
+    from shoal.collect import RELEASE, queried, query_words
     from shoal.collections.release import CollectionRelease
-    from shoal.text.words import tokens
 
     release = CollectionRelease.read(run / RELEASE if run.is_dir() else run)
-    found = queried(release, [word.lower() for word in tokens(words)], results)
+    about = (run if run.is_dir() else run.parent) / "certificate.json"
+    built = json_.loads(about.read_text(encoding="utf-8")).get("built") if about.is_file() else None
+    found = queried(release, query_words(words, built), results)
     if json:
         show.data(found)
         return

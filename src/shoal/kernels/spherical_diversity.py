@@ -47,6 +47,7 @@ def _exchange(short, rows, postings, made, codes, width, l):  # type: ignore[no-
     for a in short:
         for _ in range(l):
             if _count(made, a, codes, mine, 1) >= l:
+                _count(made, a, codes, mine, -1)
                 break
             some = 0
             for i in made.member[a, : made.size[a]]:
@@ -97,7 +98,6 @@ def _exchange(short, rows, postings, made, codes, width, l):  # type: ignore[no-
             put_in(made, take, a)
             measure(rows, made, a)
             measure(rows, made, b)
-        mine[:] = 0
 
 
 @njit(cache=True)

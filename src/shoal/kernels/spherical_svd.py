@@ -1,8 +1,8 @@
 """Spherical MDAV among topics: sparse rows are brought to a few singular directions, where rows that share no word can still be similar.
 
-The directions come from a randomized range finder with power iterations (Halko, Martinsson & Tropp 2011); its draws are always the same, so
-for rows in the order of their content the groups do not depend on that of the table. Points are scaled to length 1, and MDAV is that of `spherical` with the same
-rules for ties, over dense points in single precision: the space is an approximation already.
+The directions come from a randomized range finder with power iterations (Halko, Martinsson & Tropp 2011). Its draws are always the same, so
+for rows in the order of their content the groups do not depend on that of the table. Points are scaled to length 1. MDAV is that of
+`spherical`, with the same rules for ties, over dense points in single precision: the space is an approximation already.
 """
 
 import numpy as np
