@@ -43,9 +43,27 @@ ALLOWED = {
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
     **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", ""} | TOPS),
-    "cli": NOUNS | CONTRACTS | {"", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "report", "sanitize", "collect", "documents", "collections", "text"},
+    "cli": NOUNS
+    | CONTRACTS
+    | {
+        "",
+        "recipe",
+        "api",
+        "run",
+        "compare",
+        "tune",
+        "learning",
+        "patterns",
+        "report",
+        "sanitize",
+        "collect",
+        "documents",
+        "collections",
+        "text",
+    },
     "__main__": {"cli"},
-    "": NOUNS | {"api", "patterns", "sanitize", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
+    "": NOUNS
+    | {"api", "patterns", "sanitize", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
 }
 HEAVY = ("torch", "spacy", "pyspark", "matplotlib", "pandas", "polars", "numba", "flask", "fastapi", "sklearn", "scipy", "pyarrow", "numpy")
 

@@ -115,11 +115,25 @@ def _run_together(needle: _Words, words: _Words, stays: _Words) -> str:
     if len(letters) < SHORTEST_RUN_TOGETHER or letters not in words.together:
         return ""
     starts = [match.start() for match in re.finditer(re.escape(letters), words.together)]
-    whole = [at for at in starts if len(needle.words) > 1 or {at, at + len(letters)} <= words.ends]
+    whole = [at for at in starts if _stands_there(at, at + len(letters), len(needle.words), words)]
     may = max(stays.together.count(letters), stays.has(needle))
     if len(whole) > may:
         return "with other spaces or punctuation"
     return INSIDE if len(starts) > may and len(starts) > words.has(needle) else ""
+
+
+def _stands_there(start: int, end: int, parts: int, words: _Words) -> bool:
+    """Whether letters that were run together are the needle, or come about by chance where words meet.
+
+    'South Korea needs' holds the letters of 'South Korean', and 'Kuwait is' those of 'Kuwaitis'. So, unless several words stand in one,
+        the letters begin where a word begins and end where one ends, or before digits; and one word counts as written apart only in three
+        pieces or more.
+    """
+    pieces = 1 + sum(place in words.ends for place in range(start + 1, end))
+    if parts > 1 and pieces == 1:
+        return True
+    ends = start in words.ends and (end in words.ends or words.together[end].isdigit())
+    return ends and (parts > 1 or pieces != 2)
 
 
 class _Words:
