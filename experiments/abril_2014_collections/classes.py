@@ -84,7 +84,11 @@ def _largest_loss(k: int) -> None:
                 items.append((f"{NAMES[corpus]}, {scenario}, {learner}, k={k}", before - after, said[corpus, "largest loss at k=20"]))
                 jaccard.append(before / (2 - before) - after / (2 - after))
     print_said("Accuracy lost, beside what the text says of the largest error. Of which scenario and learner, it does not say", items)
-    print(f"As Jaccard indices the losses are {min(jaccard):.2f} to {max(jaccard):.2f}.\n")
+    print(f"As Jaccard indices the losses are {min(jaccard):.2f} to {max(jaccard):.2f}.")
+    for learner in ("kNN10", "NB"):
+        by_draw = [accuracies("MR", plain(k), draw)["original", learner] for draw in range(DRAWS["MR"])]
+        print(f"{learner} on the originals of the reviews, by draw of the parts: {min(by_draw):.3f} to {max(by_draw):.3f}.")
+    print()
 
 
 def partitions(ks: Sequence[int], out: Path | None) -> None:

@@ -106,15 +106,12 @@ def release(corpus: Corpus, method: Spherical, part: Part = "all", draw: int = 0
 
 
 @cache
-def cosine(corpus: Corpus, method: Spherical, part: Part = "all") -> Loss:
-    """SSE, SSA of (4.10), (4.11), and SSE of one single cluster."""
-    return cosine_loss(side_by_side(space(corpus, part), release(corpus, method, part)))
-
-
-@cache
-def euclidean(corpus: Corpus, method: Spherical, part: Part = "all") -> Loss:
-    """The same of (2.9) to (2.12)."""
-    return euclidean_loss(side_by_side(space(corpus, part), release(corpus, method, part)))
+def losses(corpus: Corpus, method: Spherical, part: Part = "all") -> tuple[Loss, Loss]:
+    """By cosine distances, (4.10) and (4.11), and by Euclidean ones, (2.9) to (2.11); a part over a vocabulary of its own."""
+    one = own_space(corpus, part)
+    made = release(corpus, method) if part == "all" else method.protect(one, rng_for(SEED, corpus, part))
+    pair = side_by_side(one, made)
+    return cosine_loss(pair), euclidean_loss(pair)
 
 
 def balance(labels: tuple[str, ...]) -> float:

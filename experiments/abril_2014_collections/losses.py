@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.abril_2014_collections.corpora import CORPORA, KS, NAMES, PARTS, Corpus, Part, cosine, euclidean, plain
+from experiments.abril_2014_collections.corpora import CORPORA, KS, NAMES, PARTS, Corpus, Part, losses, plain
 from experiments.abril_2014_collections.paper import Line, print_lines, print_said, print_table, prototype, published, watched
 from experiments.abril_2014_collections.plots import curves
 from shoal.collections import Spherical
@@ -32,8 +32,8 @@ def figure_4_5(ks: Sequence[int], out: Path | None) -> None:
     spherical: dict[tuple[Corpus, Part], dict[int, float]] = {(corpus, part): {} for corpus in CORPORA for part in PARTS}
     euclid: dict[tuple[Corpus, Part], dict[int, float]] = {key: {} for key in spherical}
     for key, k in watched([(key, k) for key in spherical for k in ks], "Figure 4.5"):
-        spherical[key][k] = cosine(key[0], plain(k), key[1]).share or 0.0
-        euclid[key][k] = euclidean(key[0], plain(k), key[1]).share or 0.0
+        by_cosine, by_euclid = losses(key[0], plain(k), key[1])
+        spherical[key][k], euclid[key][k] = by_cosine.share or 0.0, by_euclid.share or 0.0
     for what, found, equation, letter in (("spherical", spherical, "4.12", "a"), ("Euclidean", euclid, "2.12", "b")):
         lines: list[Line] = [(" ".join(key), line, prototype(f"{what} loss", " ".join(key))) for key, line in found.items()]
         print_lines(f"Figure 4.5{letter}, information loss of ({equation})", ks, lines)
@@ -47,9 +47,9 @@ def figure_4_5(ks: Sequence[int], out: Path | None) -> None:
     print("The same partition under two measures: the difference between 4.5a and 4.5b is one of measures, and says nothing about methods.")
     print("(4.12) can fall while documents move away from their rows; SSE and its share of one single cluster's cannot.\n")
     for name in ("sse", "ssa"):
-        lines = [(NAMES[c], {k: getattr(cosine(c, plain(k)), name) for k in ks}, prototype(name, c)) for c in CORPORA]
+        lines = [(NAMES[c], {k: getattr(losses(c, plain(k))[0], name) for k in ks}, prototype(name, c)) for c in CORPORA]
         print_lines(f"{name.upper()} of (4.1{'0' if name == 'sse' else '1'}), everything", ks, lines, 1)
-    lines = [(NAMES[c], {k: cosine(c, plain(k)).normalised or 0.0 for k in ks}, prototype("normalised loss", c)) for c in CORPORA]
+    lines = [(NAMES[c], {k: losses(c, plain(k))[0].normalised or 0.0 for k in ks}, prototype("normalised loss", c)) for c in CORPORA]
     print_lines("SSE as a share of what a single cluster would lose, everything", ks, lines)
 
 
@@ -65,14 +65,16 @@ def refinement(ks: Sequence[int], out: Path | None) -> None:
     """SSE by that of plain MDAV, with clusters of the same sizes, k to 2k - 1."""
     jobs = [(corpus, k) for corpus in CORPORA for k in KS]
     ratios: dict[tuple[Corpus, str], dict[int, float]] = {}
-    losses: dict[Corpus, dict[int, float]] = {corpus: {} for corpus in CORPORA}
+    lost: dict[Corpus, dict[int, float]] = {corpus: {} for corpus in CORPORA}
     for corpus, k in watched(jobs, "growth and swaps"):
-        before = cosine(corpus, plain(k)).sse
+        before = losses(corpus, plain(k))[0].sse
         for name, method in variants(k).items():
-            ratios.setdefault((corpus, name), {})[k] = cosine(corpus, method).sse / before
-        losses[corpus][k] = cosine(corpus, variants(k)["grow, swaps"]).share or 0.0
+            ratios.setdefault((corpus, name), {})[k] = losses(corpus, method)[0].sse / before
+        lost[corpus][k] = losses(corpus, variants(k)["grow, swaps"])[0].share or 0.0
     lines = [(f"{corpus} {name}", line, prototype("sse ratio", f"{corpus} {name}")) for (corpus, name), line in ratios.items()]
     print_lines("SSE as a part of plain MDAV's", KS, lines)
+    lines = [(NAMES[corpus], lost[corpus], prototype("spherical loss of growth and swaps", corpus)) for corpus in CORPORA]
+    print_lines("Information loss of (4.12) with growth and swaps", KS, lines)
     rows: list[list[object]] = []
     for corpus in CORPORA:
         for name in ("grow, swaps", "svd, swaps"):

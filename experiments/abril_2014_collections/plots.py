@@ -8,8 +8,8 @@ from pathlib import Path
 
 from shoal.report.drawing import ACCENT, BEFORE, GRID, INK, MUTED, WARN, mark, picture, rule, standalone, text_at, text_width, tick_marks
 
-WIDE, HIGH = 520.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 508.0, 54.0, 262.0
+WIDE, LINE = 520.0, 17.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 508.0, 38.0, 246.0
 COLOURS = (ACCENT, WARN, INK, BEFORE)
 DASHES = ("", "5 3", "1.5 3")
 
@@ -76,12 +76,15 @@ def _apart(xs: Sequence[int], across: float) -> list[int]:
 
 
 def _write(out: Path, name: str, title: str, marks: list[str], names: Sequence[str]) -> None:
-    x = LEFT
+    x, y = LEFT, BOTTOM + 52
     for number, label in enumerate(names):
+        wide = 34 + text_width(label, 11)
+        if x > LEFT and x + wide > RIGHT:
+            x, y = LEFT, y + LINE
         colour, dash = _style(number)
-        marks += [rule(x, 38, x + 18, 38, colour, 3, dash), text_at(x + 23, 42, label, "start", 11, MUTED)]
-        x += 34 + text_width(label, 11)
+        marks += [rule(x, y - 4, x + 18, y - 4, colour, 3, dash), text_at(x + 23, y, label, "start", 11, MUTED)]
+        x += wide
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}.svg"
-    path.write_text(standalone(picture(max(WIDE, x), HIGH, title, f"{title}: {', '.join(names)}", marks)), encoding="utf-8")
+    path.write_text(standalone(picture(WIDE, y + 10, title, f"{title}: {', '.join(names)}", marks)), encoding="utf-8")
     print(f"Drawn: {path}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from experiments.abril_2014_collections.corpora import CORPORA, KS, SEED, Corpus, cosine, plain, release, space
+from experiments.abril_2014_collections.corpora import CORPORA, KS, SEED, Corpus, losses, plain, release, space
 from experiments.abril_2014_collections.paper import Line, print_lines, print_table, prototype, watched
 from experiments.abril_2014_collections.plots import curves
 from shoal.collections import CollectionRelease, Space, Spherical
@@ -95,7 +95,7 @@ def _mitigation() -> None:
     for corpus in watched(CORPORA, "less to be seen"):
         ratios = {}
         for k in KS:
-            ratios[k] = cosine(corpus, Spherical(k=k, partition="mdav", swaps=0, term_documents=2)).sse / cosine(corpus, plain(k)).sse
+            ratios[k] = losses(corpus, Spherical(k=k, partition="mdav", swaps=0, term_documents=2))[0].sse / losses(corpus, plain(k))[0].sse
         lines.append((corpus, ratios, prototype("two documents per term", corpus)))
         for name in shown:
             rates = [_found(corpus, name, Spherical.parse({"k": 5, **options}))[0] for options in MITIGATED.values()]

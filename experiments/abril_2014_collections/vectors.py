@@ -33,7 +33,7 @@ from experiments.abril_2014_collections.plots import bars, curves
 from shoal.collections.measures import Distances, Words
 from shoal.randomness import rng_for
 
-TENTHS = (*(f".{i}-" for i in range(10)), "1")
+TENTHS = ("0-.1", *(f".{i}-.{i + 1}" for i in range(1, 9)), ".9-1", "1")
 SHOWN = (2, 3, 10, 20)  # Figure 4.4
 
 
@@ -87,7 +87,9 @@ def figure_4_1(ks: Sequence[int], out: Path | None) -> None:
 
 def figure_4_4(ks: Sequence[int], out: Path | None) -> None:
     """Distances between released rows; rows of one cluster are at distance 0."""
-    for k in watched(SHOWN, "Figure 4.4"):
+    for corpus, k in watched([(corpus, k) for corpus in CORPORA for k in SHOWN], "Figure 4.4"):
+        shares(corpus, k)
+    for k in SHOWN:
         after = {corpus: shares(corpus, k)[1] for corpus in CORPORA}
         _histogram(f"Figure 4.4, pairs by cosine distance, k={k}", after)
         bars(out, f"figure_4_4_k{k}", f"Figure 4.4: pairs by cosine distance, k={k}", TENTHS, {NAMES[c]: after[c] for c in CORPORA})

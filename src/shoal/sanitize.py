@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.contracts import Progress, quiet
-from shoal.document import Block, Document, Edit, Finding
-from shoal.documents.again import Elsewhere, Seen, named_elsewhere, says_something
+from shoal.document import UNKNOWN, Block, Decision, Document, Edit, Finding
+from shoal.documents.again import Again, Elsewhere, Seen, named_elsewhere, says_something, with_listed
 from shoal.documents.case import Case, Logged, Looked, Settings, read_private, write_case, write_private
 from shoal.documents.redact import NOBODY, RULE, Undecided, Verdicts, edits_of, verdicts
-from shoal.errors import DataError, OutputError, ParameterError, ShoalError, counted
+from shoal.documents.review import with_what_it_touches
+from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken, ShoalError, counted
 from shoal.folders import appearing, write_text
 from shoal.randomness import new_secret, rng_for
 from shoal.score import AttackResult
@@ -34,6 +36,8 @@ class Tally:
     done: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)  # files of kinds that are not read
+    unused: list[int] = field(default_factory=list)  # lines of the list of names to drop that fit nowhere
+    offending: dict[str, list[str]] = field(default_factory=dict)  # removed texts that would still be found, for the case's own report
     dropped: Counter[str] = field(default_factory=Counter)  # things inside documents that hold no text, and so are not written
 
 
@@ -78,7 +82,13 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
         aside.unlink()
         write_private(folder, "secret.json", {"secret": f"{new_secret():032x}"})
         write_private(folder, "files.json", {"failed": tally.failed, "left_out": tally.left_out})
-    return {"documents": tally.done, "findings": dict(sorted(found.items())), "failed": tally.failed, "left_out": tally.left_out}
+    return {
+        "documents": tally.done,
+        "findings": dict(sorted(found.items())),
+        "failed": tally.failed,
+        "left_out": tally.left_out,
+        "unused": tally.unused,
+    }
 
 
 def documents_of(settings: Settings, tally: Tally) -> Iterator[Document]:
@@ -167,17 +177,23 @@ def _second_look(settings: Settings, aside: Path, seen: _Seen, tally: Tally, fou
     risk = _risk(settings)
     usual = seen.risky / seen.words if seen.words else 0.0
     elsewhere = Elsewhere(seen.names, settings.accept)
+    dropped = Again([text.lower() for text in settings.drop])
+    fits: set[int] = set()
     with aside.open(encoding="utf-8") as lines:
         for done, line in enumerate(lines, 1):
             (name, kind, digest, text), plain = json.loads(line)
             document = Document(name, text, kind, (), digest)
             findings = named_elsewhere([Finding(*one) for one in plain], elsewhere.detect(document))
+            listed = list(dropped.occurrences(text))
+            fits.update(number for _, _, number in listed)
+            findings = with_listed(findings, [(start, end) for start, end, _ in listed])
             risky = blocks(text, risk.find(text), risk.terms, usual) if risk is not None else []
             found.update(one.kind for one in findings)
             found["risky blocks"] += len(risky)
             found["open"] += sum(one.confidence < settings.accept for one in findings)
             yield Looked.of(document, findings, risky)
             progress("comparing documents", done, tally.done)
+    tally.unused = [number + 1 for number in range(len(settings.drop)) if number not in fits]
 
 
 def _risk(settings: Settings) -> Any:
@@ -218,6 +234,7 @@ class Plan:
     map: str  # who is behind each replacement: a secret
     style: str
     secret: int
+    holders: list[set[int]]  # the documents that name each entity
 
     def documents(self) -> Iterator[tuple[Looked, Verdicts, list[str | None]]]:
         """One after the other."""
@@ -232,6 +249,7 @@ def plan(
     undecided: Undecided = "redact",
     accept_blocks: float | None = None,
     seed: int | None = None,
+    names_as: Names = "number",
 ) -> Plan:
     """Put decisions and rules together, find out who is the same, and choose what stands in each place."""
     from shoal.documents.entities import Mention, resolve
@@ -270,14 +288,25 @@ def plan(
         )
     places = Places(settings.places) if settings.places >= 0 else None
     entities = resolve(mentions, settings.keep, settings.drop, places)
-    secret = int(read_private(folder, "secret.json").get("secret", "0"), 16) if seed is None else seed
+    secret = _secret(folder) if seed is None else seed
+    if names_as == "number":  # count along the numbers that files have outside, not along their names
+        rank = _shuffled(secret, len(names))
+        entities = sorted(entities, key=lambda one: min((rank[mentions[i].document], mentions[i].start) for i in one.mentions))
     given = replacements(entities, mentions, style, rng_for(secret, "replacements"), numbering, called=settings.labels)  # type: ignore[arg-type]
     # A list of known places keeps what only a rule would remove: what a person marked goes.
     stays = [f"[{m.kind}]" if put is None and (m.document, m.start) in persons else put for m, put in zip(mentions, given)]
+    holders = [{mentions[i].document for i in one.mentions} for one in entities]
     puts: list[list[str | None]] = [[] for _ in names]
     for mention, put in zip(mentions, stays):
         puts[mention.document].append(put)
-    return Plan(case, rules, log, names, puts, entities, map_to_json(entities, mentions, stays), style, secret)
+    return Plan(case, rules, log, names, puts, entities, map_to_json(entities, mentions, stays), style, secret, holders)
+
+
+def _secret(folder: Path) -> int:
+    try:
+        return int(read_private(folder, "secret.json")["secret"], 16)
+    except (KeyError, TypeError, ValueError):
+        raise DataError(f"{folder}/private/secret.json is damaged. Run detect again.") from None
 
 
 def document_named(settings: Settings, name: str) -> Document:
@@ -303,6 +332,22 @@ def path_of(settings: Settings, name: str) -> Path:
     if not path.resolve().is_relative_to(source.resolve()):
         raise DataError(f"A document of the case lies outside {source}: findings.jsonl was changed by hand. Run detect again.")
     return path
+
+
+def mark_case(
+    case: Case, texts: Sequence[str], kind: str = UNKNOWN, reason: str = "", by: str | None = None, progress: Progress = quiet
+) -> list[int]:
+    """Decide that texts go wherever they stand, in every document; how often each was found."""
+    again = Again([text.lower() for text in texts])
+    counts, decisions = [0] * len(texts), []
+    for done, one in enumerate(case.looked(), 1):
+        for start, end, number in again.occurrences(document_named(case.settings, one.name).text):
+            counts[number] += 1
+            decisions.append((one.name, Decision(*with_what_it_touches(one, start, end), kind, "redact", reason)))
+        progress("looking for it", done, done)
+    if decisions:
+        case.decide(decisions, by)
+    return counts
 
 
 def generalized(settings: Settings, document: Document, decided: Verdicts) -> list[Edit]:
@@ -335,10 +380,12 @@ def redact_case(
 
     if out.exists() or out.is_symlink():
         raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
-    made = plan(folder, style, numbering, undecided, accept_blocks, seed)
+    made = plan(folder, style, numbering, undecided, accept_blocks, seed, names)
     settings = made.case.settings
     if Path(settings.source).is_dir() and out.absolute().is_relative_to(Path(settings.source).absolute()):
         raise OutputError(f"{out} lies inside {settings.source}, among the originals. Choose a folder outside.")
+    if out.absolute().is_relative_to(folder.absolute()):
+        raise OutputError(f"{out} lies inside the case, which stays with you. Choose a folder outside.")
     tally = Tally()
     called = _called(made, names)
     with appearing(out) as place:
@@ -348,10 +395,18 @@ def redact_case(
         said = certificate_of(made, place, tally, again, numbering)
         write_text(place / "certificate.json", json.dumps(said, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
         write_text(place / "report.html", public_page(said))
+        _same_time(place)
     write_text(folder / "private" / "map.json", made.map, mode=0o600)
     write_private(folder, "written.json", {"folder": str(out.absolute()), "names": called})
     write_text(folder / "report.html", internal_page(said, made, tally), mode=0o600)
     return {**said, "failed": tally.failed}
+
+
+def _same_time(place: Path) -> None:
+    """One time for all files: the order they were written in is that of the originals."""
+    now = time.time() // 86_400 * 86_400
+    for path in [*place.rglob("*"), place]:
+        os.utime(path, (now, now))
 
 
 def _called(made: Plan, names: Names) -> dict[str, str]:
@@ -359,12 +414,18 @@ def _called(made: Plan, names: Names) -> dict[str, str]:
     if names == "keep":
         return {name: name for name in made.names}
     width = len(str(len(made.names)))
-    order = rng_for(made.secret, "names").permutation(len(made.names))
-    return {name: f"document-{int(number) + 1:0{width}d}" for name, number in zip(made.names, order)}
+    order = _shuffled(made.secret, len(made.names))
+    return {name: f"document-{number + 1:0{width}d}" for name, number in zip(made.names, order)}
+
+
+def _shuffled(secret: int, documents: int) -> list[int]:
+    """The number that each document has outside."""
+    return [int(number) for number in rng_for(secret, "names").permutation(documents)]
 
 
 def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tally, progress: Progress) -> int:
     from shoal.documents.leaks import text_leaks
+    from shoal.documents.pieces import edited
     from shoal.documents.read import read_document
     from shoal.documents.write import write_redacted
 
@@ -383,6 +444,11 @@ def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tall
             again += more
             tally.done += 1
             tally.dropped.update(part.name for part in document.parts if part.name.endswith("(left out)"))
+        except PromiseBroken as error:
+            tally.failed[one.name] = f"{error} {made.case.folder}/report.html says which."
+            after = edited(document.text, edits)
+            stays = [document.text[start:end] for start, end in kept] + [edit.replacement for edit in edits]
+            tally.offending[one.name] = [text for text in dict.fromkeys(gone) if text_leaks(after, [text], stays)]
         except ShoalError as error:
             tally.failed[one.name] = str(error)
         progress("redacting", done, len(made.names))
@@ -454,6 +520,7 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
         except (DataError, ParameterError) as error:
             not_tried.append(str(error))
     return {
+        "folder": str(out),
         "documents": len(before),
         **{part: [_change(one) for one in compare(first, then, getattr(asked, part), asked.random)] for part in ("utility", "risk")},
         "attacks": [one.public() for one in attacks],
@@ -485,7 +552,7 @@ def _change(one: Any) -> dict[str, Any]:
         "words": one.query.words,
         "threshold": one.threshold,
         **{key: round(value, 4) for key, value in one.changes.items()},
-        "nmi": one.nmi,
-        "overlap": one.overlap,
-        "loss": one.loss,
+        "nmi": round(one.nmi, 6),
+        "overlap": round(one.overlap, 6),
+        "loss": None if one.loss is None else round(one.loss, 4) + 0.0,
     }

@@ -6,7 +6,9 @@ import pytest
 
 from shoal.documents.case import Case
 
-LETTER = "Dear Prof. Smith,\n\nMaria Gonzalez of Imagine Inc. will call you from 212-555-0147. We saw Zorblat, and Zorblat again.\n"
+LETTER = (
+    "Dear Prof. Smith,\n\nMaria Gonzalez of Imagine Inc. will call you from 212-555-0147. The Quibble was late, and the Quibble broke.\n"
+)
 
 
 @pytest.fixture
@@ -14,7 +16,7 @@ def letters(desk):
     folder = desk / "letters"
     folder.mkdir()
     (folder / "one.txt").write_text(LETTER)
-    (folder / "two.txt").write_text("Smith wrote to Gonzalez. Zorblat is here.\n")
+    (folder / "two.txt").write_text("Smith wrote to Gonzalez. The Quibble is here.\n")
     return folder
 
 
@@ -58,13 +60,13 @@ def test_a_file_that_cannot_be_read_is_an_exit_code(letters, desk, shoal):
         (("detect", "nowhere", "-o", "case"), "no file or folder"),
         (("detect", "letters", "-o", "case", "--accept", "3"), "accept must be at most 1"),
         (("detect", "letters", "-o", "case", "--capitals", "some"), "capitals must be"),
-        (("detect", "letters", "-o", "case", "--terms", "none.txt"), "could not be read"),
+        (("detect", "letters", "-o", "case", "--terms", "none.txt"), "no file none.txt"),
         (("detect", "letters", "-o", "case", "--spacy", "no_such_pipeline"), "spaCy"),
         (("detect", "letters/one.txt", "-o", "case", "--column", "x"), "x"),
         (("review", "letters"), "not a case folder"),
         (("redact", "letters", "-o", "out"), "not a case folder"),
         (("evaluate", "letters", "--queries", "q.toml"), "q.toml"),
-        (("terms", "none.txt"), "could not be read"),
+        (("terms", "none.txt"), "no file none.txt"),
     ],
 )
 def test_bad_words(letters, desk, shoal, monkeypatch, words, says):
@@ -96,7 +98,7 @@ def test_review_keeps_all_with_the_same_text(case, desk, shoal, monkeypatch):
     assert {(entry.decision.verdict, entry.decision.reason, entry.decision.by) for entry in entries} == {("keep", "not-a-name", "eva")}
     assert len(entries) == 3
     shoal("documents", "redact", case, "-o", desk / "out")
-    assert sum(path.read_text().count("Zorblat") for path in (desk / "out" / "documents").iterdir()) == 3
+    assert sum(path.read_text().count("Quibble") for path in (desk / "out" / "documents").iterdir()) == 3
 
 
 def test_review_every_key(case, shoal, monkeypatch):
@@ -107,6 +109,22 @@ def test_review_every_key(case, shoal, monkeypatch):
     entries = [entry for found in Case(case).decisions().values() for entry in found]
     assert len(entries) == 1
     assert entries[0].decision.verdict == "redact"
+
+
+def test_what_nobody_found_can_be_marked(letters, desk, shoal, monkeypatch):
+    (letters / "three.txt").write_text("the xq17b was broken, and nurse hope knew. XQ17B!\n")
+    shoal("documents", "detect", letters, "-o", desk / "case")
+    ran = shoal("documents", "mark", desk / "case", "xq17b", "nowhere at all", "--kind", "account", "--by", "eva")
+    assert "marked 2 times" in ran.out
+    assert "stands nowhere" in ran.out
+    shoal("documents", "redact", desk / "case", "-o", desk / "out")
+    texts = " ".join(path.read_text() for path in (desk / "out" / "documents").iterdir())
+    assert "xq17b" not in texts.lower()
+    assert "the Account_1 was broken" in texts
+    typed(monkeypatch, "m nurse hope", "m zzz", "q")
+    (desk / "case" / "decisions.jsonl").unlink()
+    ran = shoal("documents", "review", desk / "case", "--all")
+    assert "do not stand" in ran.out
 
 
 def test_review_ends_with_its_input(case, shoal, monkeypatch):

@@ -290,3 +290,56 @@ def test_kinds_of_ones_own_have_their_labels(letters, tmp_path):
     shoal.detect_documents(letters, tmp_path / "case", kinds=str(kinds))
     shoal.redact_documents(tmp_path / "case", tmp_path / "out")
     assert "The chart of Patient_1 was lost, and Patient_2 had none." in [p.read_text() for p in (tmp_path / "out" / "documents").iterdir()]
+
+
+def test_every_line_of_the_drop_list_goes(letters, tmp_path):
+    (letters / "third.txt").write_text("The patient takes paracetamol and sees lpryzbyszewska. Paracetamol again.")
+    found = shoal.detect_documents(letters, tmp_path / "case", drop=("paracetamol", "lpryzbyszewska", "zebra crossing"))
+    assert found["unused"] == [3]
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out", undecided="keep")
+    joined = " ".join(path.read_text().lower() for path in (tmp_path / "out" / "documents").iterdir())
+    assert "paracetamol" not in joined
+    assert "lpryzbyszewska" not in joined
+
+
+def test_a_name_that_is_sure_elsewhere_is_sure_here(letters, tmp_path):
+    (letters / "third.txt").write_text("seen by GONZALEZ M on the ward")
+    shoal.detect_documents(letters, tmp_path / "case")
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out", undecided="keep")
+    assert not any("gonzalez" in path.read_text().lower() for path in (tmp_path / "out" / "documents").iterdir())
+
+
+def test_files_and_numbers_do_not_tell_the_order_of_the_originals(tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"{number:02d}.txt").write_text(f"Mr. Person{'abcdefghijkl'[number]}son of Acme{number} Inc. came.")
+    shoal.detect_documents(folder, tmp_path / "case")
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out", seed=3)
+    files = sorted((tmp_path / "out" / "documents").iterdir())
+    assert len({path.stat().st_mtime for path in (tmp_path / "out").rglob("*")}) == 1
+    numbers = [int(re.search(r"Pers_(\d+)", path.read_text())[1]) for path in files]
+    assert numbers == sorted(numbers)  # along the numbers files have outside, which are drawn at random
+
+
+def test_text_in_another_encoding_is_not_read_as_nonsense(letters, tmp_path):
+    (letters / "sjis.txt").write_bytes("山田太郎様は東京に住んでいます。".encode("shift-jis"))
+    (letters / "western.txt").write_bytes("Der Müller aß früh Äpfel in Köln, größtenteils.".encode("cp1252"))
+    assert list(shoal.detect_documents(letters, tmp_path / "case")["failed"]) == ["sjis.txt"]
+
+
+def test_words_of_forms_are_nobody(letters, tmp_path):
+    (letters / "form.txt").write_text("PATIENT: HYACINTH ABERNETHY  MRN 00482913\n\nDear Mrs Abernethy,\n\nThank you.\n")
+    shoal.detect_documents(letters, tmp_path / "case")
+    texts = {text.lower() for one in Case(tmp_path / "case").looked() for text in one.texts}
+    assert not {"mrn", "dear", "thank", "patient"} & texts
+    assert "hyacinth abernethy" in texts
+
+
+def test_out_must_not_lie_in_the_case_and_its_secret_must_be_whole(letters, tmp_path):
+    shoal.detect_documents(letters, tmp_path / "case")
+    with pytest.raises(OutputError, match="inside the case"):
+        shoal.redact_documents(tmp_path / "case", tmp_path / "case" / "out")
+    (tmp_path / "case" / "private" / "secret.json").write_text("{}")
+    with pytest.raises(DataError, match="damaged"):
+        shoal.redact_documents(tmp_path / "case", tmp_path / "out")

@@ -70,6 +70,8 @@ def detect(
         )
         show.say(f"Look at {out}/preview/index.html, decide with `shoal documents review {out}`. {out}/ stays with you.")
     _complain(found["failed"], "was not read", "were not read")
+    if found["unused"]:
+        show.say(f"Of the names to drop, these lines fit nowhere: {', '.join(map(str, found['unused'][:20]))}.")
     if found["left_out"]:
         show.say(f"{len(found['left_out']):,} files are of kinds shoal does not read; they are listed in {out}/private/files.json.")
     if found["failed"]:
@@ -86,6 +88,25 @@ def review(
     from shoal.cli.reviewing import walk
 
     walk(case, by, "all" if all_ else "open")
+
+
+@documents.command()
+def mark(
+    case: CaseFolder,
+    text: Annotated[list[str], typer.Argument(help="What must go and was not found. In quotes; several may be given.")],
+    kind: Annotated[str, typer.Option("--kind", help="What it is: person, organization, identity-number, ...")] = "unknown",
+    reason: Annotated[str, typer.Option("--reason", help="A reason code for the log.")] = "",
+    by: Annotated[Optional[str], typer.Option("--by", help="Your name in the log. Absent: the user's.")] = None,
+) -> None:
+    """Remove a text wherever it stands in the documents of a case, though nothing found it."""
+    from shoal.cli import show
+    from shoal.documents.case import Case
+    from shoal.sanitize import mark_case
+
+    with show.progress() as progress:
+        found = mark_case(Case(case), text, kind, reason, by, progress)
+    for one, times in zip(text, found):
+        print(f"marked {times:,} times" if times else "stands nowhere", f"({len(one)} characters)", sep=" ")
 
 
 @documents.command()
@@ -150,6 +171,7 @@ def evaluate(
     if json:
         show.data(found)
         return
+    show.say(f"Compared are the originals and {found['folder']}.")
     for part in ("utility", "risk"):
         rows = [
             (
@@ -229,6 +251,6 @@ def _complain(failed: dict[str, str], one: str, many: str) -> None:
     for name, why in list(failed.items())[:10]:
         show.say(f"{name}: {why}")
     if len(failed) > 10:
-        show.say(f"... and {len(failed) - 10:,} more.")
+        show.say(f"... and {len(failed) - 10:,} more; --json lists all.")
     if failed:
         show.say(f"{len(failed):,} {'document ' + one if len(failed) == 1 else 'documents ' + many}.")

@@ -10,14 +10,15 @@ from rich.text import Text
 
 from shoal.document import BLOCK, Block, Document
 from shoal.documents.case import REASONS, Case
-from shoal.documents.review import Question, Which, extended, questions, same_text
+from shoal.documents.review import Question, Which, extended, marks, questions, same_text
 from shoal.errors import ShoalError, counted
 from shoal.sanitize import document_named, in_general_words
 
 AROUND = 160  # characters shown on either side
 KEYS = (
     "a remove · r keep · A, R the same for all with the same text · k KIND remove as this kind · e L R remove with L words more before and R after · "
-    "g say a block in general words · c CODE reason for what follows · u undo · n next · q stop"
+    "g say a block in general words · m TEXT remove this, too, wherever it stands in the document · c CODE reason for what follows · "
+    "u undo · n next · q stop"
 )
 
 
@@ -60,6 +61,13 @@ def walk(folder: Path, by: str | None, which: Which) -> None:
             reason = rest[0] if rest else ""
             console.print(f"Reason from here on: {reason or 'none'}.")
             continue
+        if word == "m" and rest:
+            looked = next(one for one in case.looked() if one.name == question.document)
+            marked = marks(looked, read(question.document), " ".join(rest), reason)
+            if marked:
+                case.decide(marked, by)
+            console.print(f"{len(marked):,} marked." if marked else "These words do not stand in the document.")
+            continue
         if word == "n":
             skipped.add(key)
         elif not _answer(case, question, read(question.document), word, rest, reason, by):
@@ -91,7 +99,8 @@ def _answer(case: Case, question: Question, document: Document, word: str, rest:
 
 
 def _show(console: Console, question: Question, document: Document) -> None:
-    console.rule(f"{question.document}: {question.kind}, {question.confidence:.0%}", style="dim")
+    asked = "" if question.block is not None else f" '{' '.join(question.text.split())}'"
+    console.rule(Text(f"{question.document}: {question.kind}{asked}, {question.confidence:.0%}"), style="dim")
     before = document.text[max(0, question.start - AROUND) : question.start].replace("\n", " ")
     after = document.text[question.end : question.end + AROUND].replace("\n", " ")
     shown = Text(before) + Text(question.text, style="bold reverse" if question.block is None else "") + Text(after)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple
 
@@ -134,16 +135,57 @@ class Elsewhere:
 
 
 def named_elsewhere(findings: list[Finding], more: list[Finding]) -> list[Finding]:
-    """Findings, and those of the collection that overlap none of them. An unknown word that the collection knows has its kind."""
+    """Findings, and those of the collection that overlap none of them.
+
+    What is found here and surely known elsewhere is as sure as it is there; an unknown word has its kind.
+    """
     known = {(one.start, one.end): one for one in more}
-    kept = [known.get((one.start, one.end), one) if one.kind == UNKNOWN else one for one in findings]
-    covered = sorted((one.start, one.end) for one in kept)
-    out, at = list(kept), 0
-    for one in sorted(more, key=lambda one: one.start):
+    kept = []
+    for one in findings:
+        same = known.get((one.start, one.end))
+        if same is not None and (one.kind == UNKNOWN or same.confidence > one.confidence):
+            one = replace(one, kind=same.kind if one.kind == UNKNOWN else one.kind, confidence=max(one.confidence, same.confidence))
+            one = replace(one, because=f"{one.because}; elsewhere: {same.because}")
+        kept.append(one)
+    inside = sorted(more, key=lambda one: one.start)
+    at, raised = 0, []
+    for one in sorted(kept, key=lambda one: one.start):  # a surely known name inside an unsure finding makes that sure
+        while at < len(inside) and inside[at].end <= one.start:
+            at += 1
+        best = max((m.confidence for m in inside[at : at + 8] if one.start <= m.start and m.end <= one.end), default=0.0)
+        raised.append(replace(one, confidence=best) if best > one.confidence else one)
+    covered = [(one.start, one.end) for one in raised]
+    out, at = list(raised), 0
+    for one in inside:
         while at < len(covered) and covered[at][1] <= one.start:
             at += 1
         if at == len(covered) or covered[at][0] >= one.end:
             out.append(one)
+    return sorted(out, key=lambda one: one.start)
+
+
+def with_listed(findings: list[Finding], listed: list[tuple[int, int]]) -> list[Finding]:
+    """Findings, and every stretch that the user's own list names: surely, whatever was found there."""
+    if not listed:
+        return findings
+    out: list[Finding] = []
+    for one in findings:
+        over = [(start, end) for start, end in listed if start < one.end and one.start < end]
+        if over:
+            low, high = min(start for start, _ in over), max(end for _, end in over)
+            one = replace(
+                one,
+                start=min(one.start, low),
+                end=max(one.end, high),
+                confidence=1.0,
+                because=f"{one.because}; on the list of names to drop",
+            )
+        if out and one.start < out[-1].end:
+            out[-1] = replace(out[-1], end=max(out[-1].end, one.end), confidence=1.0)
+        else:
+            out.append(one)
+    free = [(start, end) for start, end in listed if not any(one.start < end and start < one.end for one in out)]
+    out += [Finding(start, end, UNKNOWN, 1.0, "on the list of names to drop") for start, end in free]
     return sorted(out, key=lambda one: one.start)
 
 

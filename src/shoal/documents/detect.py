@@ -1,6 +1,8 @@
 """Detection: several layers that know nothing of each other, merged into findings that do not overlap and say who found them."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.contracts import Detector
@@ -45,7 +47,7 @@ def default_detectors(layers: Sequence[str] = LAYERS[:3], kinds: Path | None = N
 def detect(document: Document, detectors: Sequence[Detector], threshold: float = 0.0) -> list[Finding]:
     """What the detectors find together, in order, without overlap. Findings less sure than the threshold are left out."""
     found = [(detector.name, finding) for detector in detectors for finding in detector.detect(document) if finding.confidence >= threshold]
-    return whole_names(document.text, merge(found))
+    return whole_names(document.text, without_headings(document.text, merge(found)))
 
 
 def merge(found: Iterable[tuple[str, Finding]]) -> list[Finding]:
@@ -105,6 +107,41 @@ def _outside(names: list[Finding], forms: list[Finding]) -> list[Finding]:
 
 def _between(one: Finding, start: int, end: int) -> Finding:
     return Finding(start, end, one.kind, one.confidence, one.because)
+
+
+# Words of forms and letters that begin with a capital and are nobody's name.
+HEADINGS = frozenset(
+    {
+    "dear", "hello", "hi", "thank", "thanks", "yours", "sincerely", "regards", "cc", "bcc", "re", "ref", "fax", "tel",
+    "phone", "telephone", "mobile", "email", "address", "date", "dob", "born", "mrn", "nhs", "gp", "nok", "name",
+    "role", "title", "witness", "signed", "signature", "patient", "client", "page", "subject", "from", "to", "sent",
+    "attn", "no", "ext",
+    }
+)  # fmt: skip
+_WORDS = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
+_GAP = re.compile(r"[ \u00a0]{2,}|\t")
+
+
+def without_headings(text: str, findings: list[Finding]) -> list[Finding]:
+    """Names without the words of a form at their ends ('Ann Lee  MRN', 'Dear Ann'); a name of nothing else goes, and a wide gap ends one."""
+    out: list[Finding] = []
+    for one in findings:
+        if one.kind not in NAMES:
+            out.append(one)
+            continue
+        at = one.start
+        for gap in [*_GAP.finditer(text, one.start, one.end), None]:
+            start, end = at, gap.start() if gap else one.end
+            at = gap.end() if gap else one.end
+            words = list(_WORDS.finditer(text, start, end))
+            while words and words[0].group().lower() in HEADINGS:
+                del words[0]
+            while words and words[-1].group().lower() in HEADINGS:
+                del words[-1]
+            if words:
+                last = end if words[-1].end() == list(_WORDS.finditer(text, start, end))[-1].end() else words[-1].end()
+                out.append(replace(one, start=max(start, words[0].start()) if words[0].start() > start else start, end=last))
+    return out
 
 
 def whole_names(text: str, findings: list[Finding]) -> list[Finding]:

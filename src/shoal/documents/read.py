@@ -67,7 +67,8 @@ def kind_of(path: Path) -> str:
     """By the ending of its name."""
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        raise DataError(f"{path.name} is of no kind shoal reads. Known endings: {', '.join(KINDS)}.")
+        table = " Of a table, name the column of texts with --column." if path.suffix.lower() in (".csv", ".tsv", ".parquet") else ""
+        raise DataError(f"{path.name} is of no kind shoal reads. Known endings: {', '.join(KINDS)}.{table}")
     return kind
 
 
@@ -156,5 +157,7 @@ def decode(raw: bytes, name: str, declared: str | None = None) -> str:
             continue
         if sum(text.count(chr(code)) for code in (*range(1, 9), *range(14, 27))) * 1000 > len(text):
             raise DataError(f"{name} is not text: it holds control characters. Give a text file.")
+        if encoding == "cp1252" and 4 * sum(not letter.isascii() for letter in text) > sum(map(str.isalpha, text)):
+            break  # Western text has few letters with accents: this is another encoding, and would be read as nonsense
         return text
-    raise DataError(f"{name} is neither UTF-8 nor Windows-1252 text. Save it as UTF-8.")
+    raise DataError(f"{name} is neither UTF-8 nor Western (Windows-1252) text. Save it as UTF-8.")

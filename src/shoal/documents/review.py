@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.document import BLOCK, Block, Decision, Document
+from shoal.document import BLOCK, UNKNOWN, Block, Decision, Document
+from shoal.documents.again import Again
 from shoal.documents.case import Case, Looked
 from shoal.documents.redact import NOBODY, verdicts
 
@@ -90,3 +91,15 @@ def extended(document: Document, question: Question, left: int, right: int) -> t
     while end > start and right and document.text[end - 1] in ".,;:!?)\"'":
         end -= 1
     return (start, end) if start < end else (question.start, question.end)
+
+
+def marks(looked: Looked, document: Document, text: str, reason: str = "", kind: str = UNKNOWN) -> list[tuple[str, Decision]]:
+    """Decisions that remove a text wherever it stands in a document, whatever its case: for what no layer found."""
+    spans = [with_what_it_touches(looked, start, end) for start, end, _ in Again([text.lower()]).occurrences(document.text)]
+    return [(document.name, Decision(*span, kind, "redact", reason)) for span in dict.fromkeys(spans)]
+
+
+def with_what_it_touches(looked: Looked, start: int, end: int) -> tuple[int, int]:
+    """A stretch with the findings it lies in or over, so that marking a part of a name does not set the rest free."""
+    touched = [one for one in looked.findings if one.start < end and start < one.end]
+    return min([start, *(one.start for one in touched)]), max([end, *(one.end for one in touched)])

@@ -125,6 +125,8 @@ def _spoken(word: str) -> str:
 
 def read_terms(path: Path) -> tuple[str, ...]:
     """Seeds or terms from a file: one to a line, anything after # is a remark."""
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:

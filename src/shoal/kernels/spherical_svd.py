@@ -63,13 +63,18 @@ def mdav_of_directions(points: Points, k: int, progress: Progress | None = None)
     return groups
 
 
+# Rows are taken out of the innermost loops: only then are these compiled to vector instructions.
+
+
 @njit(cache=True)
 def _times(starts, terms, weights, right):  # type: ignore[no-untyped-def]
     found = np.zeros((starts.shape[0] - 1, right.shape[1]), np.float32)
     for i in range(found.shape[0]):
+        to = found[i]
         for p in range(starts[i], starts[i + 1]):
-            for c in range(right.shape[1]):
-                found[i, c] += weights[p] * right[terms[p], c]
+            weight, row = weights[p], right[terms[p]]
+            for c in range(to.shape[0]):
+                to[c] += weight * row[c]
     return found
 
 
@@ -77,9 +82,11 @@ def _times(starts, terms, weights, right):  # type: ignore[no-untyped-def]
 def _transposed_times(starts, terms, weights, right, width):  # type: ignore[no-untyped-def]
     found = np.zeros((width, right.shape[1]), np.float32)
     for i in range(starts.shape[0] - 1):
+        row = right[i]
         for p in range(starts[i], starts[i + 1]):
-            for c in range(right.shape[1]):
-                found[terms[p], c] += weights[p] * right[i, c]
+            weight, to = weights[p], found[terms[p]]
+            for c in range(row.shape[0]):
+                to[c] += weight * row[c]
     return found
 
 

@@ -142,7 +142,8 @@ def certificate_of(plan: Plan, folder: Path, tally: Tally, again: int, numbering
             if block.verdict == "redact":
                 reasons[block.reason or "none given"] += 1
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    entities = Counter(one.kind for one in plan.entities if not one.kept)
+    lost = {number for number, name in enumerate(plan.names) if name in tally.failed}
+    entities = Counter(one.kind for one, held in zip(plan.entities, plan.holders) if not one.kept and held - lost)
     said = {
         "shoal": shoal.__version__,
         "format": 1,
@@ -198,6 +199,8 @@ def _warnings(said: Mapping[str, Any]) -> list[str]:
         found.append(
             "The same number or invented name stands for the same entity in every document: what is known of one mention is known of all."
         )
+    if said["style"] == "surrogate":
+        found.append("All dates moved by the same number of days: whoever knows one real date knows them all.")
     nobody = sum(one["by"].get(NOBODY, 0) for one in said["removed"])
     if nobody:
         found.append(f"{counted(nobody, 'stretch', 'stretches')} went without anybody having looked, because findings were unsure.")
@@ -238,7 +241,10 @@ def internal_page(said: Mapping[str, Any], plan: Plan, tally: Tally) -> str:
     deciders = table(
         ["Who", "Verdict", "#Decisions"], [(words(by), words(what), numeral(number(n))) for (by, what), n in sorted(people.items())]
     )
-    failed = table(["Document", "Why"], [(words(name), words(why)) for name, why in tally.failed.items()])
+    failed = table(
+        ["Document", "Why", "Still found"],
+        [(words(name), words(why), words("; ".join(tally.offending.get(name, ())))) for name, why in tally.failed.items()],
+    )
     head, *rest = _sections(said)
     more = [card("Who decided", deciders) if people else "", card("Not written", failed, "alarm") if tally.failed else ""]
     behind = table(
