@@ -24,7 +24,7 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A stretch of a document's text and where in the file it stands: 'body', 'header', 'comment', 'properties' and so on."""
 
@@ -33,7 +33,7 @@ class Part:
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """One document as text. `digest` is the SHA-256 of the file it was read from, to notice a change."""
 
@@ -44,7 +44,7 @@ class Document:
     digest: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A stretch of text that should perhaps not leave, how sure that is (0 to 1), and why, in words that do not repeat the text."""
 
@@ -55,7 +55,7 @@ class Finding:
     because: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Block:
     """A stretch with many risky terms: `terms` are (start, end, the risk term each stands for), `score` its density, 0 to 1."""
 
@@ -65,7 +65,7 @@ class Block:
     terms: tuple[tuple[int, int, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What a person, or a rule given by one, decided about a stretch: it goes, stays, or (a block) is said in general words."""
 
@@ -77,7 +77,7 @@ class Decision:
     by: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Put `replacement` where text[start:end] stands."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from shoal.document import ADDRESS, Finding
+from shoal.documents.dates import MONTHS
 from shoal.documents.recognizers_zones import DIGIT, search_in, zones
 from shoal.documents.tagger_words import word_list
 
@@ -33,7 +34,7 @@ _UNIT = (
     r"(?:apt|apartment|suite|ste|unit|flat|room|rm|floor|fl|building|bldg|block|lot|dept|no|nº|n°|piso|étage|appt|wohnung|top|lgh|lejl|door)"
     r"\b\.?|#"
 )
-_BOX = r"p\.?[ ]?o\.?[ ]?box|post(?:al)?[ ]?box|postbox|postboks|postfach|apartado|casilla|bp|b\.p\.|box|psc|unit|cmr"
+_BOX = r"p\.?[ ]?o\.?[ ]?box|post(?:al)?[ ]?box|postbox|postboks|postfach|apartado|casilla|box|psc|unit|cmr"
 _STATES = "A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AIT]|W[AIVY]"
 _CAP = r"[^\W\d_a-zà-öø-ÿ][\w'’.-]{0,30}"
 _STEM = r"[^\W\d_a-zà-öø-ÿ][\w'’.-]{0,30}?"
@@ -49,11 +50,13 @@ _CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d"
 _NOT_STREETS = r"(?:the|a|this|that|of|down|to|on|in|more|miles?|blocks?|minutes?)"
 _COMPASS = r"(?:NW|NE|SW|SE|North|South|East|West|[NSEW])"
 
+_HOMES = "Cottages?|House|Lodge|Farm|Farmhouse|Court|Barn|Hall|Villas?|Bungalow|Manor"
+
 HOUSE_FIRST = "a house number and a street"
 _SEEDS = (
     # 12 Main Street; 1600 N. Pennsylvania Ave NW; 12 main street
     (
-        rf"{_STARTS}{_HOUSE},?{_SP}(?:{_NAME}{_SP}){{1,5}}?(?i:{_STREET})(?![^\W_])\.?(?:{_SP}{_COMPASS}\b\.?)?",
+        rf"{_STARTS}{_HOUSE},?{_SP}(?!(?:{_PARTICLE}{_SP})+(?i:{_STREET})\b)(?:{_NAME}{_SP}){{1,5}}?(?i:{_STREET})(?![^\W_])\.?(?:{_SP}{_COMPASS}\b\.?)?",
         0.9,
         HOUSE_FIRST,
     ),
@@ -62,6 +65,8 @@ _SEEDS = (
         0.7,
         HOUSE_FIRST,
     ),
+    # 2 Pebble Cottage
+    (rf"{_STARTS}{_NO_YEAR}{_HOUSE},?{_SP}(?!White House)(?:{_CAP}{_SP}){{1,3}}?(?:{_HOMES})(?![^\W_])", 0.75, HOUSE_FIRST),
     # ul. Polna 7; 33 rue de Provence
     (
         rf"{_STARTS}(?:{_HOUSE},?{_SP})?(?<![^\W_])(?i:{_BEFORE})(?![^\W_])\.?{_SP}?(?:{_NAME}{_SP}){{0,5}}?{_CAP},?{_SP}"
@@ -80,6 +85,8 @@ _SEEDS = (
         "a unit",
     ),
     (rf"(?<![^\W_])(?i:{_BOX}){_SP}#?\d{{1,6}}(?:,?{_SP}(?i:box){_SP}\d{{1,6}})?(?!\w)", 0.8, "a post box"),
+    # In French it is BP, which is a blood pressure too: a postcode or a known town must follow.
+    (rf"(?<![^\W_])(?:BP|B\.P\.){_SP}\d{{1,6}}(?=,?\s{{1,3}}(?:\d{{4,5}}{_SP}{_CAP}|(?P<town>{_CAP})))", 0.8, "a post box"),
     (r"(?<![^\W_])(?i:apo|fpo|dpo)[ ,]{1,2}(?i:ae|ap|aa)[ ,]{1,2}\d{5}(?:-\d{4})?(?!\w)", 0.95, "a military address"),
     # Postcodes whose form is their own, or that a word gives away
     (rf"(?<![\w-])(?:{_BRITISH})(?![\w-])", 0.85, "a British postcode"),
@@ -99,6 +106,7 @@ _SEEDS = (
     ),
 )
 _SEEDS_WITHOUT_DIGITS = (
+    (rf"(?<!\w)(?:The{_SP})?{_CAP}(?:{_SP}{_CAP})?{_SP}(?:Cottages?|Farmhouse)(?![^\W_])", 0.6, "a house with a name"),
     (rf"(?<!\w){_CAP}(?:{_SP}{_CAP}){{0,3}}{_SP}(?:Street|Road|Avenue|Boulevard|Lane|Drive|Rd|Ave|Blvd)(?![^\W_])\.?", 0.6, "a street"),
     (
         rf"(?<![^\W_])(?:the{_SP})?corner of{_SP}(?:[^\s,;]{{1,30}}{_SP}){{1,6}}?(?:and|&){_SP}{_CAP}(?:{_SP}{_CAP}){{0,3}}",
@@ -109,7 +117,7 @@ _SEEDS_WITHOUT_DIGITS = (
 )
 SEEDS = tuple((re.compile(form), sure, because) for form, sure, because in _SEEDS)
 SEEDS_WITHOUT_DIGITS = tuple((re.compile(form), sure, because) for form, sure, because in _SEEDS_WITHOUT_DIGITS)
-_NOT_ADDRESS = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|chapter|section|article|volume|page", re.IGNORECASE)
+_NOT_ADDRESS = re.compile(rf"\b(?:{MONTHS}|chapter|section|article|volume|page)\b", re.IGNORECASE)
 _LABEL = re.compile(r"[^\W\d_][\w -]{0,20}:")
 
 # What an address grows over: the next part to the right, and to the left.
@@ -122,7 +130,7 @@ _NEXT = re.compile(
     r"|(?P<lower>[^\W\d_]{3,20}\b))"
 )
 _LEFT = re.compile(
-    rf"(?<![\w.,$€£:/-])(?:{_HOUSE},?{_SP}|(?:{_CAP}{_SP}){{1,4}}{_HOUSE}\.?,?\s[ \t>]*"
+    rf"(?<![\w.,$€£:/-])(?:{_HOUSE},?{_SP}|(?:{_CAP}{_SP}){{1,3}}(?:{_HOMES}),?\s[ \t>]*|(?:{_CAP}{_SP}){{1,4}}{_HOUSE}\.?,?\s[ \t>]*"
     rf"|{_HOUSE},?{_SP}(?:{_NAME}{_SP}){{1,5}}(?:{_HOUSE}\.?,?)?\s[ \t>]*|{_HOUSE}\s[ \t>]*)$"
 )
 _LEFT_REACH = 70
@@ -138,6 +146,8 @@ def find_addresses(text: str) -> Iterator[Finding]:
     for forms, where in ((SEEDS, zones(text, DIGIT, 120, 120)), (SEEDS_WITHOUT_DIGITS, [(0, len(text))])):
         for form, sure, because in forms:
             for match in search_in(form, text, where):
+                if "town" in form.groupindex and match["town"] and not _is_place(match["town"].lower()):
+                    continue
                 start, end = match.span("here" if "here" in form.groupindex else 0)
                 if sure >= 0.9 or not _NOT_ADDRESS.search(text, start, end):
                     seeds.append((start, end, sure, because))
@@ -146,7 +156,7 @@ def find_addresses(text: str) -> Iterator[Finding]:
     for start, end, sure, because in seeds:
         next_one = bisect_left(begins, end)
         roof = begins[next_one] if next_one < len(begins) else len(text)
-        grown.append((_grow_left(text, start), _grow_right(text, end, roof), sure, because))
+        grown.append((_grow_left(text, start), _grow_right(text, end, roof, because.endswith("postcode")), sure, because))
     for start, end, sure, because in _joined(grown):
         yield Finding(start, end, ADDRESS, sure, because)
 
@@ -173,8 +183,11 @@ def _grow_left(text: str, start: int) -> int:
     return start
 
 
-def _grow_right(text: str, end: int, roof: int) -> int:
-    """Units, towns, regions, countries and postcodes; words in lower case only when they are places."""
+def _grow_right(text: str, end: int, roof: int, coded: bool) -> int:
+    """Units, towns, regions, countries and postcodes; words in lower case only when they are places.
+
+    After a postcode (`coded`) the next line is more often a signature: it belongs to the address only when it is a place.
+    """
     place_seen = False
     for _ in range(_PARTS):
         match = _NEXT.match(text, end)
@@ -184,6 +197,8 @@ def _grow_right(text: str, end: int, roof: int) -> int:
         if _LABEL.match(text, match.start(kind)):
             break
         if kind == "words":
+            if coded and "\n" in match["gap"] and not _is_place(match[kind].lower()):
+                break
             stop = _end_of_place(text, match.start(kind), stop, match["gap"], place_seen)
             if stop == match.start(kind):
                 break
@@ -192,6 +207,7 @@ def _grow_right(text: str, end: int, roof: int) -> int:
             break
         if stop > roof:
             break
+        coded = kind == "code"
         end = stop
     return end
 

@@ -8,7 +8,7 @@ from shoal.documents.recognizers_zones import DIGIT, search_in, zones
 
 AGE = "age"
 
-_ENGLISH = (
+MONTHS = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _OTHERS = (
@@ -19,11 +19,12 @@ _OTHERS = (
     "|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro"
     "|januari|februari|maart|mei|augustus"
 )
-_MONTH = rf"(?:{_OTHERS}|{_ENGLISH})\b\.?"
+_MONTH = rf"(?:{_OTHERS}|{MONTHS})\b\.?"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _NUMBER = r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:1[6-9]|20)\d\d"
 _SHORT_YEAR = rf"(?:{_YEAR}|['’]?\d\d(?!\d))"
+_ROMAN = r"(?:I{1,3}|I?[VX]|VI{1,3}|XI{1,2})"
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
 _TIME = r"(?:,?[ T]{1,2}(?:at )?(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?: ?[ap]\.?m\b\.?)?(?: ?(?:Z\b|[+-]\d\d:?\d\d|UTC|GMT|[ECMP][SD]T))?)?"
 _NOT_BEFORE, _NOT_AFTER = r"(?<![\w./-])", r"(?![\w]|[./-]\d)"
@@ -32,9 +33,11 @@ DATES = re.compile(
     rf"{_NOT_BEFORE}(?:(?:{_WEEKDAY}),? )?(?:"
     rf"(?P<iso>{_YEAR}[-/.]{_NUMBER}[-/.]{_DAY})"
     rf"|(?P<figures>(?:{_DAY}[/.-]{_NUMBER}|{_NUMBER}[/.-]{_DAY})(?P<mark>[/.-])(?:{_YEAR}|\d\d))"
+    rf"|(?P<roman>{_DAY}(?P<bar>[/.-]){_ROMAN}(?P=bar)(?:{_YEAR}|\d\d)|{_DAY} {_ROMAN} {_YEAR})"
     rf"|(?P<words>{_DAY}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:of |de |di |den )?{_MONTH}(?:,?[ -](?:de |del |do )?{_SHORT_YEAR})?)"
     rf"|(?P<american>{_MONTH}[ -]{_DAY}(?:st|nd|rd|th)?(?:(?:,? |-){_SHORT_YEAR})?)"
-    rf"|(?P<month>{_MONTH}(?:,? | of | de |-){_YEAR})"
+    rf"|(?P<month>{_MONTH}(?:,? | of | de |-)(?:{_YEAR}|['’]\d\d))"
+    rf"|(?P<quarter>Q[1-4][ /-]?(?:of )?(?:{_YEAR}|['’]\d\d)|{_YEAR}[ /-]?Q[1-4])"
     rf"){_TIME}{_NOT_AFTER}",
     re.IGNORECASE,
 )
@@ -42,6 +45,27 @@ DATES = re.compile(
 YEARS = re.compile(
     rf"\b(?:in|during|since|until|till|before|after|between|around|circa|years?|born(?: in)?|(?:by|from|to|of|and)(?=[ \n](?:19|20)))[ \n](?P<year>{_YEAR}s?)\b"
     rf"(?:[ ]?[-–/][ ]?(?P<end>(?:{_YEAR}|\d\d)\b))?(?![.,]?\d|[%°/-])",
+    re.IGNORECASE,
+)
+# A day and a month alone are a fraction as often: a word before them must say what they are.
+DAYS = re.compile(
+    r"\b(?:born|died|dies|dead|death|seen|admitted|readmitted|admission|discharged?|reviewed|review|operated|transferred|presented|attended"
+    r"|clinic|dated?|dob|dod|on|since|until)(?: (?:on|the|of|again|here|in clinic)){0,2}:? "
+    rf"(?P<day>{_DAY}/{_NUMBER}|{_NUMBER}/{_DAY})(?![\w%]|[./-]\d| ?(?:of|doses?|tablets?|inch(?:es)?|pints?|cups?|scale)\b)",
+    re.IGNORECASE,
+)
+_UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
+_TEENS = "tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth"
+_COUNTED = "one|two|three|four|five|six|seven|eight|nine"
+_TENS = (
+    "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+    f"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:{_COUNTED}))?"
+)
+SPELT = re.compile(
+    rf"\b(?:{_UNITS}|{_TEENS}|twentieth|thirtieth|twenty[ -](?:{_UNITS})|thirty[ -]first) (?:day )?(?:of )?"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    rf"(?P<year>,? (?:{_YEAR}|(?:nineteen|twenty)[ -](?:hundred(?: and)? |oh[ -])?(?:{_TENS}|{_COUNTED})"
+    rf"|two thousand(?:(?: and)? (?:{_TENS}|{_COUNTED}))?)\b)?",
     re.IGNORECASE,
 )
 WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:MON|TUES|WEDNES|THURS|FRI|SATUR|SUN)DAYS?\b")
@@ -63,6 +87,11 @@ def find_dates(text: str) -> Iterator[Finding]:
         sure = 0.95 if shape == "figures" or re.search(r"\d{4}", match[0]) else 0.8
         stop = match[0].endswith(".") and not match[0].lower().endswith("m.")  # the sentence's, not the month's
         yield Finding(match.start(), match.end() - stop, DATE, sure, "a date")
+    for match in search_in(DAYS, text, where):
+        yield Finding(match.start("day"), match.end("day"), DATE, 0.6, "a day and a month after a word of time")
+    for match in SPELT.finditer(text):
+        if match["year"] or not _verb(match[0]):
+            yield Finding(match.start(), match.end(), DATE, 0.85, "a date in words")
     for match in WEEKDAYS.finditer(text):
         yield Finding(match.start(), match.end(), DATE, 0.4, "a day of the week")
     for match in search_in(YEARS, text, where):

@@ -23,7 +23,7 @@ from shoal.errors import DataError
 _SPELT = (PERSON, ORGANIZATION, LOCATION)  # kinds in which a misspelling is still the same
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mention:
     """A stretch of a document that names something: which document of the corpus, where, what it says, its kind, how sure that is."""
 
@@ -35,7 +35,7 @@ class Mention:
     confidence: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entity:
     """What the mentions at these positions of the list all name. `name` is its fullest form, a secret; `because` holds no text of a document."""
 

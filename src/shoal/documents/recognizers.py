@@ -7,6 +7,7 @@ from typing import ClassVar
 from shoal.document import ACCOUNT, ADDRESS, DATE, EMAIL, IDENTITY, LOCATION, ORGANIZATION, PERSON, PHONE, URL, Document, Finding
 from shoal.documents.addresses import find_addresses
 from shoal.documents.dates import AGE, find_ages, find_dates
+from shoal.documents.recognizers_columns import find_columns
 from shoal.documents.recognizers_forms import FORMS, MONEY, WINDOWS, Pattern
 from shoal.documents.recognizers_ids import IDENTITIES
 from shoal.documents.recognizers_names import find_names
@@ -23,6 +24,7 @@ FINDERS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[Finding]]], ...] 
     ((DATE,), find_dates),
     ((AGE,), find_ages),
     ((PHONE,), find_phones),
+    ((IDENTITY,), find_columns),
     ((ADDRESS,), find_addresses),
     ((PERSON, ORGANIZATION, LOCATION), find_names),
 )

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shoal.document import ACCOUNT, EMAIL, LOCATION, URL
+from shoal.document import ACCOUNT, EMAIL, LOCATION, PHONE, URL
 from shoal.documents import recognizers_checks as check
 from shoal.documents.recognizers_zones import DIGIT, MANY_DIGITS
 
@@ -76,8 +76,12 @@ _MONEY = (
     r"|\b\d[\d,.]*\s?(?:million |billion |thousand )?(?:dollars|euros?|pounds|yen|francs|USD|EUR|GBP|CHF)\b"
 )
 # A code after a word for it: letters and digits in groups, with at least one digit near the start.
-CODE = alone(r"(?=[A-Z/.-]*\d)[A-Z\d]+(?:[-/.][A-Z\d]+|[ ]\d+){0,5}", re.IGNORECASE)
+CODE_PARTS = r"(?=[A-Z/.-]*\d)[A-Z\d]+(?:[-/.][A-Z\d]+|[ ]\d+){0,5}"
+CODE = alone(CODE_PARTS, re.IGNORECASE)
 _ACCOUNT = words(r"account|acct|a/c|iban|policy|invoice|docket|membership|(?:our |your )ref|ref(?:erence)?[.:]")
+_CALLED = r"(?:[ ]?(?:no|nr|number|num|#)\.?)"
+_CHEQUE = words(rf"cheques?{_CALLED}?|check{_CALLED}")
+_EXTENSION = words(rf"(?:ext|extn|extension|bleep|bleeper|pager){_CALLED}?\.?")
 # Words that stand before many numbers: here the number must be called one.
 _NUMBERED = words(
     r"(?:case|file|claim|reference|ref|order|ticket|tracking|application|contract|loan|user|member|employee|student|customer|client|serial"
@@ -103,6 +107,8 @@ FORMS = (
     Pattern(ACCOUNT, "a routing number, check digit holds", alone(r"\d{9}"), check.us_routing, words("routing|aba|rtn"), 0.9, 20, SOME),
     Pattern(ACCOUNT, "a number after a word for accounts", CODE, has_digits(3), _ACCOUNT, 0.75, 16, SOME),
     Pattern(ACCOUNT, "a number after a word for cases and files", CODE, has_digits(2), _NUMBERED, 0.75, 4, SOME),
+    Pattern(ACCOUNT, "a number after the word cheque", alone(r"\d{4,9}"), None, _CHEQUE, 0.8, 2, SOME),
+    Pattern(PHONE, "a number after a word for extensions and pagers", alone(r"\d{3,6}(?:/\d{3,6})?"), None, _EXTENSION, 0.8, 2, SOME),
     Pattern(LOCATION, "coordinates", re.compile(_DECIMALS), sure=0.9, window=FEW),
     Pattern(LOCATION, "coordinates", re.compile(rf"(?<!\w){_DEGREES}(?:[ ,]{{1,2}}{_DEGREES})?"), sure=0.9, window=FEW, needs="°"),
     Pattern(MONEY, "an amount of money", re.compile(_MONEY, re.IGNORECASE), sure=0.85, window=FEW),

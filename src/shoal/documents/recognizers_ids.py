@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from shoal.document import IDENTITY
 from shoal.documents import recognizers_checks as check
-from shoal.documents.recognizers_forms import CODE, MANY, SOME, Pattern, alone, has_digits, words
+from shoal.documents.recognizers_forms import CODE, CODE_PARTS, MANY, SOME, Pattern, alone, has_digits, words
 
 
 def _number(
@@ -19,6 +19,14 @@ _IDENTITY = words(
     r"passports?|driv(?:er|ing)(?:['’]?s)?[ -]?li[cs]en[cs]e|driving permit|li[cs]en[cs]e|identity(?: card)?|id card|national id"
     r"|residen(?:t|ce) permit|visa|mrn|medical record|medicare|medicaid|dni|nie|nif|nino|cpf|curp|pesel|ppsn?|bsn|tax id|ein|ssn|social security"
 )
+_HOSPITAL = words(
+    r"(?:hosp(?:ital)?|lab(?:oratory)?|pathology|histology|specimen|sample|accession|clinic|unit|nhs|chi)[ ]?(?:no|nr|number|num|ref|id|#|№|:)\.?"
+)
+# A code that may begin with the letters of who gave it out: RBX 611920.
+_LETTERED = alone(rf"(?:(?-i:[A-Z]{{1,4}})[ ](?=\d))?{CODE_PARTS}", re.IGNORECASE)
+# Plates of the United Kingdom, Spain and Germany; their halves may stand on two lines.
+_PLATE = r"[A-Z]{2}\d\d\s?[A-Z]{3}|[A-Z]\d{1,3}\s?[A-Z]{3}|[A-Z]{3}\s?\d{1,3}[A-Z]|\d{4}[\s-]?[A-Z]{3}|[A-Z]{1,3}-[A-Z]{1,2}\s?\d{1,4}"
+_DRIVEN = words("li[cs]en[cs]e plate|number plate|plates?|reg(?:istration)?|vehicle|car|van|lorry|taxi|motor(?:bike|cycle)")
 _VEHICLE = words("li[cs]en[cs]e plate|number plate|plates?|registration|vin")
 _NIR = r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d"
 
@@ -26,6 +34,14 @@ IDENTITIES = (
     _number("a United States social security number", r"\d{3}-\d{2}-\d{4}|\d{3} \d{2} \d{4}", check.us_ssn, 0.95),
     _number("a United States social security number", r"\d{3}[-. ]?\d{2}[-. ]?\d{4}", None, 0.9, "ssn|itin|social(?: security)?|taxpayer"),
     _number("a United Kingdom national insurance number", r"[A-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]", check.uk_nino, 0.95),
+    _number(
+        "a number of that form after the words national insurance",
+        r"[A-Z]{2} ?\d\d ?\d\d ?\d\d(?: ?[A-Z])?",
+        None,
+        0.9,
+        r"ni|n\.i\.|nino|national insurance",
+        16,
+    ),
     _number(
         "a United Kingdom health service number, check digit holds", r"\d{3}[ -]?\d{3}[ -]?\d{4}", check.uk_nhs, 0.95, "nhs|health|patient"
     ),
@@ -54,5 +70,7 @@ IDENTITIES = (
     _number("an Indian tax number", r"[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]", None, 0.9, "pan|permanent account"),
     _number("a Chinese resident number, check character holds", r"\d{17}[\dX]", check.china_resident, 0.97),
     Pattern(IDENTITY, "an identity number after a word for it", CODE, has_digits(4), _IDENTITY, 0.85, 16, SOME),
+    Pattern(IDENTITY, "a hospital's number after a word for it", _LETTERED, has_digits(4), _HOSPITAL, 0.85, 4, SOME),
+    Pattern(IDENTITY, "a vehicle's plate after a word for vehicles", alone(_PLATE), None, _DRIVEN, 0.8, 16, SOME),
     Pattern(IDENTITY, "a vehicle's number after a word for it", CODE, has_digits(2), _VEHICLE, 0.75, 8, SOME),
 )

@@ -16,7 +16,7 @@ Undecided = Literal["redact", "keep"]
 RULE, NOBODY = "rule", "undecided"  # who decided, where nobody did
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """A finding with its verdict: `by` a person, the rule of how sure it is, or nobody."""
 
@@ -30,7 +30,7 @@ class Stretch:
     because: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BlockVerdict:
     """A risky block with its verdict; `open` while nobody has said."""
 
@@ -40,7 +40,7 @@ class BlockVerdict:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Verdicts:
     """Everything decided about one document, in order. Stretches do not overlap."""
 

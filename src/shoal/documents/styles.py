@@ -186,7 +186,7 @@ def map_to_json(entities: Sequence[Entity], mentions: Sequence[Mention], given: 
         }
         for entity in entities
     ]
-    return json.dumps({"secret": "re-identifies everybody named in the documents", "entities": people}, ensure_ascii=False, indent=1)
+    return json.dumps({"secret": "re-identifies everybody named in the documents", "entities": people}, ensure_ascii=False)
 
 
 def map_from_json(text: str) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ Scope = Literal["document", "corpus"]
 Ask = tuple[Scope, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Person:
     """A person's name taken apart. Given names may be initials; particles are part of the surname; titles leave a gender behind, if any."""
 
@@ -57,7 +57,7 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
     return all(any(_same_given(word, other) for other in rest) for word in few)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Form:
     """One way of writing a name."""
 
