@@ -51,6 +51,7 @@ bench: $(READY)
 
 experiments: $(READY) $(WORDNET)
 	$(BIN)/python -m experiments.abril_2014
+	$(BIN)/python -m experiments.abril_2014_collections
 	$(BIN)/python -m experiments.abril_2014_documents
 	$(BIN)/python -m experiments.abril_2014_linkage
 	$(BIN)/python -m experiments.armengol_torra_2016

@@ -66,7 +66,9 @@ _SEEDS = (
         HOUSE_FIRST,
     ),
     # 2 Pebble Cottage
-    (rf"{_STARTS}{_NO_YEAR}{_HOUSE},?{_SP}(?!White House)(?:{_CAP}{_SP}){{1,3}}?(?:{_HOMES})(?![^\W_])", 0.75, HOUSE_FIRST),
+    (rf"{_STARTS}{_NO_YEAR}{_HOUSE},?{_SP}(?!White House)(?:{_CAP}{_SP}){{1,3}}?(?:{_HOMES})(?![^\W_]|{_SP}Hospital)", 0.75, HOUSE_FIRST),
+    # Rose House, Leeds LS6 2AB
+    (rf"(?<!\w)(?:{_CAP}{_SP}){{1,3}}?(?:{_HOMES})(?=,?\s{{1,3}}(?:{_CAP},?\s{{1,3}}){{0,4}}{_BRITISH}(?!\w))", 0.8, "a house with a name"),
     # ul. Polna 7; 33 rue de Provence
     (
         rf"{_STARTS}(?:{_HOUSE},?{_SP})?(?<![^\W_])(?i:{_BEFORE})(?![^\W_])\.?{_SP}?(?:{_NAME}{_SP}){{0,5}}?{_CAP},?{_SP}"
@@ -106,8 +108,12 @@ _SEEDS = (
     ),
 )
 _SEEDS_WITHOUT_DIGITS = (
-    (rf"(?<!\w)(?:The{_SP})?{_CAP}(?:{_SP}{_CAP})?{_SP}(?:Cottages?|Farmhouse)(?![^\W_])", 0.6, "a house with a name"),
-    (rf"(?<!\w){_CAP}(?:{_SP}{_CAP}){{0,3}}{_SP}(?:Street|Road|Avenue|Boulevard|Lane|Drive|Rd|Ave|Blvd)(?![^\W_])\.?", 0.6, "a street"),
+    (
+        rf"(?<!\w){_CAP}(?:{_SP}{_CAP}){{0,3}}{_SP}(?:(?:Street|Road|Avenue|Boulevard|Lane|Drive|Rd|Ave|Blvd)(?![^\W_])\.?"
+        rf"|(?:Cottages?|Farmhouse)(?![^\W_]|{_SP}Hospital))",
+        0.6,
+        "a street, or a house with a name",
+    ),
     (
         rf"(?<![^\W_])(?:the{_SP})?corner of{_SP}(?:[^\s,;]{{1,30}}{_SP}){{1,6}}?(?:and|&){_SP}{_CAP}(?:{_SP}{_CAP}){{0,3}}",
         0.8,
@@ -133,6 +139,7 @@ _LEFT = re.compile(
     rf"(?<![\w.,$€£:/-])(?:{_HOUSE},?{_SP}|(?:{_CAP}{_SP}){{1,3}}(?:{_HOMES}),?\s[ \t>]*|(?:{_CAP}{_SP}){{1,4}}{_HOUSE}\.?,?\s[ \t>]*"
     rf"|{_HOUSE},?{_SP}(?:{_NAME}{_SP}){{1,5}}(?:{_HOUSE}\.?,?)?\s[ \t>]*|{_HOUSE}\s[ \t>]*)$"
 )
+_TOWN = 4  # of the sizes of places: smaller ones are often ordinary words
 _LEFT_REACH = 70
 _PARTS = 8
 _FOLLOWS = re.compile(r"[ \t]*\n?[ \t]*,?[ \t]*\n?[ \t]*([A-Z]{2,3}\b|\d{4,6}\b|[^\W\d_]+)")
@@ -146,7 +153,7 @@ def find_addresses(text: str) -> Iterator[Finding]:
     for forms, where in ((SEEDS, zones(text, DIGIT, 120, 120)), (SEEDS_WITHOUT_DIGITS, [(0, len(text))])):
         for form, sure, because in forms:
             for match in search_in(form, text, where):
-                if "town" in form.groupindex and match["town"] and not _is_place(match["town"].lower()):
+                if "town" in form.groupindex and match["town"] and word_list().know(match["town"].lower()).place < _TOWN:
                     continue
                 start, end = match.span("here" if "here" in form.groupindex else 0)
                 if sure >= 0.9 or not _NOT_ADDRESS.search(text, start, end):
@@ -156,7 +163,7 @@ def find_addresses(text: str) -> Iterator[Finding]:
     for start, end, sure, because in seeds:
         next_one = bisect_left(begins, end)
         roof = begins[next_one] if next_one < len(begins) else len(text)
-        grown.append((_grow_left(text, start), _grow_right(text, end, roof, because.endswith("postcode")), sure, because))
+        grown.append((_grow_left(text, start), _grow_right(text, end, roof, "postcode" in because), sure, because))
     for start, end, sure, because in _joined(grown):
         yield Finding(start, end, ADDRESS, sure, because)
 

@@ -33,7 +33,7 @@ DATES = re.compile(
     rf"{_NOT_BEFORE}(?:(?:{_WEEKDAY}),? )?(?:"
     rf"(?P<iso>{_YEAR}[-/.]{_NUMBER}[-/.]{_DAY})"
     rf"|(?P<figures>(?:{_DAY}[/.-]{_NUMBER}|{_NUMBER}[/.-]{_DAY})(?P<mark>[/.-])(?:{_YEAR}|\d\d))"
-    rf"|(?P<roman>{_DAY}(?P<bar>[/.-]){_ROMAN}(?P=bar)(?:{_YEAR}|\d\d)|{_DAY} {_ROMAN} {_YEAR})"
+    rf"|(?P<roman>{_DAY}(?P<bar>[/.-]){_ROMAN}(?P=bar)(?:{_YEAR}|\d\d))"
     rf"|(?P<words>{_DAY}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:of |de |di |den )?{_MONTH}(?:,?[ -](?:de |del |do )?{_SHORT_YEAR})?)"
     rf"|(?P<american>{_MONTH}[ -]{_DAY}(?:st|nd|rd|th)?(?:(?:,? |-){_SHORT_YEAR})?)"
     rf"|(?P<month>{_MONTH}(?:,? | of | de |-)(?:{_YEAR}|['’]\d\d))"
@@ -49,9 +49,9 @@ YEARS = re.compile(
 )
 # A day and a month alone are a fraction as often: a word before them must say what they are.
 DAYS = re.compile(
-    r"\b(?:born|died|dies|dead|death|seen|admitted|readmitted|admission|discharged?|reviewed|review|operated|transferred|presented|attended"
-    r"|clinic|dated?|dob|dod|on|since|until)(?: (?:on|the|of|again|here|in clinic)){0,2}:? "
-    rf"(?P<day>{_DAY}/{_NUMBER}|{_NUMBER}/{_DAY})(?![\w%]|[./-]\d| ?(?:of|doses?|tablets?|inch(?:es)?|pints?|cups?|scale)\b)",
+    r"\b(?:born|died|dies|dead|death|seen|admitted|readmitted|admission|discharged?|reviewed|operated|transferred|presented|attended"
+    r"|dated?|dob|dod|on|since|until)(?: (?:on|the|of|again|here|in clinic)){0,2}:? "
+    rf"(?P<day>{_DAY}/{_NUMBER}|{_NUMBER}/{_DAY})(?![\w%]|[./-]\d| ?(?:of|doses?|tablets?|inch(?:es)?|pints?|cups?|scale|ago|course)\b)",
     re.IGNORECASE,
 )
 _UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
@@ -61,13 +61,15 @@ _TENS = (
     "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
     f"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:{_COUNTED}))?"
 )
+_NAMED_MONTH = "[JFMASONDjfmasond](?i:anuary|ebruary|arch|pril|ay|une|uly|ugust|eptember|ctober|ovember|ecember)"
+NAMED_MONTH = re.compile(rf"{_NAMED_MONTH}\b")
 SPELT = re.compile(
-    rf"\b(?:{_UNITS}|{_TEENS}|twentieth|thirtieth|twenty[ -](?:{_UNITS})|thirty[ -]first) (?:day )?(?:of )?"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    rf"\b(?:{_UNITS}|{_TEENS}|twentieth|thirtieth|twenty[ -](?:{_UNITS})|thirty[ -]first) (?:day )?(?:of )?{_NAMED_MONTH}\b"
     rf"(?P<year>,? (?:{_YEAR}|(?:nineteen|twenty)[ -](?:hundred(?: and)? |oh[ -])?(?:{_TENS}|{_COUNTED})"
     rf"|two thousand(?:(?: and)? (?:{_TENS}|{_COUNTED}))?)\b)?",
     re.IGNORECASE,
 )
+_MARCHED = re.compile(r"(?<!of )(?:may|march)$", re.IGNORECASE)  # the first march, the second may
 WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:MON|TUES|WEDNES|THURS|FRI|SATUR|SUN)DAYS?\b")
 _NO_AGE = r"(?![.,:/-]?\d| ?(?:%|per|million|percent|hours?|minutes?|days?|miles|km|people))"
 AGES = re.compile(
@@ -89,8 +91,8 @@ def find_dates(text: str) -> Iterator[Finding]:
         yield Finding(match.start(), match.end() - stop, DATE, sure, "a date")
     for match in search_in(DAYS, text, where):
         yield Finding(match.start("day"), match.end("day"), DATE, 0.6, "a day and a month after a word of time")
-    for match in SPELT.finditer(text):
-        if match["year"] or not _verb(match[0]):
+    for match in search_in(SPELT, text, zones(text, NAMED_MONTH, 40, 60)):
+        if match["year"] or not _MARCHED.search(match[0]):
             yield Finding(match.start(), match.end(), DATE, 0.85, "a date in words")
     for match in WEEKDAYS.finditer(text):
         yield Finding(match.start(), match.end(), DATE, 0.4, "a day of the week")

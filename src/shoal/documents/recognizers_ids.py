@@ -20,12 +20,12 @@ _IDENTITY = words(
     r"|residen(?:t|ce) permit|visa|mrn|medical record|medicare|medicaid|dni|nie|nif|nino|cpf|curp|pesel|ppsn?|bsn|tax id|ein|ssn|social security"
 )
 _HOSPITAL = words(
-    r"(?:hosp(?:ital)?|lab(?:oratory)?|pathology|histology|specimen|sample|accession|clinic|unit|nhs|chi)[ ]?(?:no|nr|number|num|ref|id|#|№|:)\.?"
+    r"(?:hosp(?:ital)?|lab(?:oratory)?|pathology|histology|specimen|accession|clinic|unit|nhs|chi)[ ]?(?:no|nr|number|num|ref|id|#|№)\.?"
 )
 # A code that may begin with the letters of who gave it out: RBX 611920.
 _LETTERED = alone(rf"(?:(?-i:[A-Z]{{1,4}})[ ](?=\d))?{CODE_PARTS}", re.IGNORECASE)
 # Plates of the United Kingdom, Spain and Germany; their halves may stand on two lines.
-_PLATE = r"[A-Z]{2}\d\d\s?[A-Z]{3}|[A-Z]\d{1,3}\s?[A-Z]{3}|[A-Z]{3}\s?\d{1,3}[A-Z]|\d{4}[\s-]?[A-Z]{3}|[A-Z]{1,3}-[A-Z]{1,2}\s?\d{1,4}"
+_PLATE = r"[A-Z]{2}\d\d\s?[A-Z]{3}|[A-Z]\d{1,3}\s?[A-Z]{3}|[A-Z]{3}\s?\d{1,3}[A-Z]|\d{4}[\s-]?[B-DF-HJ-NP-TV-Z]{3}|[A-Z]{1,3}-[A-Z]{1,2}\s?\d{1,4}"
 _DRIVEN = words("li[cs]en[cs]e plate|number plate|plates?|reg(?:istration)?|vehicle|car|van|lorry|taxi|motor(?:bike|cycle)")
 _VEHICLE = words("li[cs]en[cs]e plate|number plate|plates?|registration|vin")
 _NIR = r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d"
