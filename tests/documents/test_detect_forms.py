@@ -24,6 +24,12 @@ FOUND = [
     (PHONE, "It is [(602) 272-9781] now."),
     (PHONE, "Mobile: [432 03 163]"),
     (PHONE, "Desk: [+1-604-696-5272x565]"),
+    (PHONE, "It is [(01632) 960-776] now."),
+    (PHONE, "It is [01632 960-776] now."),
+    (PHONE, "It is [01632 960 776 ext 4417] now."),
+    (PHONE, "ask ext. [4417] for it"),
+    (PHONE, "or bleep [882] at night"),
+    (ACCOUNT, "by cheque [000873] then"),
     (ACCOUNT, "Card [4111 1111 1111 1111] is lost"),
     (ACCOUNT, "Pay to [GB82 WEST 1234 5698 7654 32] please"),
     (ACCOUNT, "my account number is [12-345678]"),
@@ -33,6 +39,13 @@ FOUND = [
     (IDENTITY, "passport number [X1234567]"),
     (IDENTITY, "her driver's license is [D1234-56789]"),
     (IDENTITY, "NINO [AB 12 34 56 C]"),
+    (IDENTITY, "NI [QQ 12 34 56 C] now"),
+    (IDENTITY, "National Insurance number: [QQ123456C]"),
+    (IDENTITY, "Hosp no: [RBX 611920]"),
+    (IDENTITY, "Lab no [H19-03321] was"),
+    (IDENTITY, "her car ([AB12 CDE]) was"),
+    (IDENTITY, "registration [AB12\nCDE]"),
+    (IDENTITY, "matrícula, plate [1234 BCD] was"),
     (IDENTITY, "DNI [12345678Z]"),
     (IDENTITY, "codice fiscale [RSSMRA85T10A562S]"),
     (DATE, "on [3 March 1999] they"),
@@ -42,6 +55,15 @@ FOUND = [
     (DATE, "on [03.09.99] they"),
     (DATE, "am [3. Oktober 1990] war"),
     (DATE, "el [3 de octubre de 1990] fue"),
+    (DATE, "she died [18/3] at home"),
+    (DATE, "admitted on [3/18] again"),
+    (DATE, "on [16/III/2018] she"),
+    (DATE, "born [9-IX-1971] there"),
+    (DATE, "on the [Second February twenty-nineteen] we"),
+    (DATE, "the [twenty-first of May, nineteen eighty-four] was"),
+    (DATE, "in [Feb '19] she"),
+    (DATE, "in [Q2 2019] they"),
+    (DATE, "am [5. März 2018] von Dr."),
     (DATE, "in [June 1980] he"),
     (DATE, "in [1980] he"),
     ("age", "She is [61] years old"),
@@ -55,6 +77,14 @@ FOUND = [
     (ADDRESS, "at [P.O. Box 242, Boise, ID 83702]."),
     (ADDRESS, "to [Unit 5146 Box 1772\nDPO AE 91410] now"),
     (ADDRESS, "to [6750 Koskikatu 25 Apt. 864\nArtilleros\n, CO\n Uruguay 64677]"),
+    (ADDRESS, "lives at [2 Pebble Cottage] now"),
+    (ADDRESS, "lives at [2 Pebble Farm, Wick] now"),
+    (ADDRESS, "lives at [Rose Cottage] now"),
+    (ADDRESS, "at [The Old Lodge, Marsh Lane, Wick KW1 4AA]."),
+    (ADDRESS, "at [Rose House, Leeds LS6 2AB]\nJane Holloway\nConsultant"),
+    (ADDRESS, "at [12 Oak Road, Leeds LS6 2AB\nEngland]\nJane Holloway"),
+    (ADDRESS, "à [BP 242, 98845 Nouméa] ici"),
+    (ADDRESS, "à [BP 1234 Dakar] ici"),
     (LOCATION, "at [40.7128, -74.0060] they"),
     (LOCATION, "at [40°42'46\"N 74°0'22\"W] they"),
     (PERSON, "Yesterday [Dr. Anna van der Berg] spoke"),
@@ -70,6 +100,14 @@ NOT_FOUND = [
     "Codes 1990 1991 1992 mean nothing; rooms 12 to 14 are shut.",
     "The number 4111 1111 1111 1112 fails its check.",
     "i.e. this, e.g. that, etc. and so on",
+    "bp 150 over 90, then BP 150/90, BP 150 mmHg, BP 150, Pulse 80",
+    "Her BP 150 On ramipril, BP 150 Reading taken at rest",
+    "power 5/5 on the left, on 1/2 tablet, on 2/3 of days, seen 2/7 ago, back in 6/12",
+    "The first day was long, the second say no, the third decay.",
+    "The first may be late, the second march was short, the First March too.",
+    "the cheque for 500 pounds, an extension of 12 months, check 12345 cells",
+    "the vehicle cost 2019 USD; then Hospital No. 3 was shut; Unit: 5000 IU",
+    "2 White House aides",
     "table 12 of chapter 3 of article 5",
 ]
 
@@ -91,6 +129,34 @@ def test_found_whole_and_nothing_else(kind, text):
 @pytest.mark.parametrize("text", NOT_FOUND)
 def test_ordinary_figures_are_left_alone(text):
     assert detect(Document("d", text), [Recognizers()]) == []
+
+
+def numbers_of(text):
+    return [text[one.start : one.end] for one in detect(Document("d", text), [Recognizers()]) if one.kind == IDENTITY]
+
+
+@pytest.mark.parametrize("head", ["MRN", "NHS", "ID", "Hospital no.", "NHS number"])
+def test_a_column_of_numbers_under_its_head(head):
+    rows = [("Ann", "448812", "70001"), ("Bob", "943 476 5919", "70002"), ("Eve", "none", "70003")]
+    by_row = f"Name\t{head}\tSteps\n" + "\n".join("\t".join(row) for row in rows)
+    by_bar = by_row.replace("\t", " | ")
+    by_cell = f"Name\n{head}\nWard\nAnn\n448812\nB7\nBob\n5512093\nB8\n"
+    assert numbers_of(by_row) == numbers_of(by_bar) == ["448812", "943 476 5919"]  # not those of the next column
+    assert numbers_of(by_cell) == ["448812", "5512093"]
+
+
+def test_a_column_ends_with_its_table():
+    assert numbers_of("ID\n44881\n\n55120\n") == ["44881"]
+    assert numbers_of("ID\n44881\n" + "Then a line of ordinary text follows. " * 2 + "\n55120\n") == ["44881"]
+    assert numbers_of("Is it so?\nNo\n55120\n") == []
+
+
+@given(st.lists(st.integers(10_000, 10**10 - 1), min_size=1, max_size=6), st.integers(0, 3), st.integers(0, 3))
+@settings(max_examples=50, deadline=None)
+def test_every_number_of_a_named_column_is_found(numbers, left, right):
+    row = ["x"] * left + ["{}"] + ["y"] * right
+    text = "\n".join("\t".join(row).format(cell) for cell in ("MRN", *numbers))
+    assert numbers_of(text) == [str(number) for number in numbers]
 
 
 def test_a_list_of_addresses_is_several():
@@ -121,6 +187,7 @@ PIECES = st.sampled_from(
         *("John Smith", "Mr. Xyz", "12 Main Street", "Apt. 5", "London", "SW1A 2AA", "123-45-6789", "+44 20 7946 0958", "4111111111111111"),
         *("a@b.org", "3 March 1999", "1980", "account", "phone:", "the", "and", ",", ".", "\n", "Inc.", "(", "°", "é", "ß", "İ", "𝔘"),
         *("\u200b", "0", "-", "@", "x"),
+        *("MRN", "\t", "448812", "BP 150", "Rose Cottage", "died 18/3", "second of May", "cheque", "ext.", "9-IX-1971", "LS6 2AB"),
     ]
 )
 TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=25).map(" ".join)
@@ -167,6 +234,13 @@ def test_a_later_paragraph_changes_nothing_before_it(first, second):
         "A, A and ",
         "Street ",
         "\n1 A",
+        "ID\t",
+        "MRN\n12345\n",
+        "Aa Cottage, ",
+        "Aa House\n1 ",
+        "BP 1 Aa ",
+        "on 1/1 ",
+        "first May ",
     ],
 )
 def test_time_grows_with_length_and_not_faster(piece):

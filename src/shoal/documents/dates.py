@@ -61,8 +61,11 @@ _TENS = (
     "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
     f"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:{_COUNTED}))?"
 )
-_NAMED_MONTH = "[JFMASONDjfmasond](?i:anuary|ebruary|arch|pril|ay|une|uly|ugust|eptember|ctober|ovember|ecember)"
-NAMED_MONTH = re.compile(rf"{_NAMED_MONTH}\b")
+_NAMED_MONTH = (  # by its first letter, which is quick to look for
+    "(?:[Jj](?i:anuary|une|uly)|[Ff](?i:ebruary)|[Mm](?i:arch|ay)|[Aa](?i:pril|ugust)|[Ss](?i:eptember)|[Oo](?i:ctober)"
+    "|[Nn](?i:ovember)|[Dd](?i:ecember))"
+)
+NAMED_MONTH = re.compile(rf" {_NAMED_MONTH}\b")
 SPELT = re.compile(
     rf"\b(?:{_UNITS}|{_TEENS}|twentieth|thirtieth|twenty[ -](?:{_UNITS})|thirty[ -]first) (?:day )?(?:of )?{_NAMED_MONTH}\b"
     rf"(?P<year>,? (?:{_YEAR}|(?:nineteen|twenty)[ -](?:hundred(?: and)? |oh[ -])?(?:{_TENS}|{_COUNTED})"
