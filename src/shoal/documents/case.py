@@ -99,6 +99,7 @@ class Case:
         if not (folder / "case.toml").is_file() or not (folder / "findings.jsonl").is_file():
             raise DataError(f"{folder} is not a case folder. Name the one that `shoal documents detect -o` wrote.")
         self.settings = _settings(folder / "case.toml")
+        self._read: tuple[int, dict[str, list[Logged]]] = (0, {})
 
     def looked(self) -> Iterator[Looked]:
         """Document by document, from the file; what is not a finding is said, by line."""
@@ -107,17 +108,24 @@ class Case:
                 yield _looked(line, f"{self.folder}/findings.jsonl, line {number}")
 
     def decisions(self) -> dict[str, list[Logged]]:
-        """Those that stand, by document, in the order they were taken."""
+        """Those that stand, by document, in the order they were taken. The log only grows, so it is read anew when it has grown."""
+        path = self.folder / "decisions.jsonl"
+        size = path.stat().st_size if path.exists() else 0
+        if size != self._read[0]:
+            self._read = (size, self._standing())
+        return self._read[1]
+
+    def _standing(self) -> dict[str, list[Logged]]:
         standing: dict[int, list[Logged]] = defaultdict(list)
         for kind, entry in self._log():
             if kind == "undo":
                 standing.pop(entry, None)
             else:
                 standing[entry.batch].append(entry)
-        found: dict[str, list[Logged]] = defaultdict(list)
+        found: dict[str, list[Logged]] = {}
         for batch in sorted(standing):
             for entry in standing[batch]:
-                found[entry.document].append(entry)
+                found.setdefault(entry.document, []).append(entry)
         return found
 
     def decide(self, decisions: Iterable[tuple[str, Decision]], by: str | None = None) -> int:

@@ -109,15 +109,12 @@ def _between(one: Finding, start: int, end: int) -> Finding:
     return Finding(start, end, one.kind, one.confidence, one.because)
 
 
-# Words of forms and letters that begin with a capital and are nobody's name.
-HEADINGS = frozenset(
-    {
-    "dear", "hello", "hi", "thank", "thanks", "yours", "sincerely", "regards", "cc", "bcc", "re", "ref", "fax", "tel",
-    "phone", "telephone", "mobile", "email", "address", "date", "dob", "born", "mrn", "nhs", "gp", "nok", "name",
-    "role", "title", "witness", "signed", "signature", "patient", "client", "page", "subject", "from", "to", "sent",
-    "attn", "no", "ext",
-    }
-)  # fmt: skip
+# Words of forms and letters that begin with a capital and are nobody's name. Ward, Page and Born are: they are not among them.
+LABELS_OF_FORMS = frozenset(
+    {"mrn", "dob", "nhs", "gp", "nok", "tel", "fax", "cc", "bcc", "ref", "attn", "ext", "email", "telephone", "phone"}
+)
+GREETINGS = frozenset({"dear", "hello", "hi", "thank", "thanks", "yours", "sincerely", "regards"})
+NOBODY = LABELS_OF_FORMS | GREETINGS | {"address", "date", "name", "role", "title", "witness", "signed", "signature", "patient", "subject"}
 _WORDS = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _GAP = re.compile(r"[ \u00a0]{2,}|\t")
 
@@ -134,11 +131,13 @@ def without_headings(text: str, findings: list[Finding]) -> list[Finding]:
             start, end = at, gap.start() if gap else one.end
             at = gap.end() if gap else one.end
             words = list(_WORDS.finditer(text, start, end))
-            while words and words[0].group().lower() in HEADINGS:
+            if all(word.group().lower() in NOBODY for word in words):
+                continue
+            while words[0].group().lower() in LABELS_OF_FORMS | GREETINGS:
                 del words[0]
-            while words and words[-1].group().lower() in HEADINGS:
+            while words[-1].group().lower() in LABELS_OF_FORMS:
                 del words[-1]
-            if words:
+            if any(letter.isalpha() for word in words for letter in word.group()):
                 last = end if words[-1].end() == list(_WORDS.finditer(text, start, end))[-1].end() else words[-1].end()
                 out.append(replace(one, start=max(start, words[0].start()) if words[0].start() > start else start, end=last))
     return out
