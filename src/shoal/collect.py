@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +78,7 @@ def build_space(
         "terms": len(space.terms),
         "terms_per_document": space.matrix.nnz / len(space),
         "labels": len(set(space.labels)) if space.labels else 0,
+        "labels_lost": bool(found.labels and found.authors and space.labels is None),
         "dropped": list(space.dropped),
         "failed": found.failed,
     }
@@ -206,6 +208,8 @@ def protect_space(
     space = Space.read(folder)
     secret = new_secret() if seed is None else seed
     release = chosen.protect(space, rng_for(secret, "collection", method), progress)
+    if not release.centroids.nnz:
+        raise DataError("Nothing is left to release: no term stands in so many documents of a group. Ask for fewer, or for a larger k.")
     with appearing(out) as place:
         release.write(place / RELEASE)
         run = CollectionRun(place, space, release, secret)
@@ -234,6 +238,9 @@ def load_collection(folder: Path) -> CollectionRun:
         raise DataError(f"{folder}/private is damaged. Protect the space again.") from None
     if not (space / FILE).is_file() or sha256_of(space / FILE) != digest:
         raise DataError(f"The space of this run, {space}, is no longer there or has changed. Put it back, or protect it again.")
+    said = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    if said.get("release", {}).get("sha256") != sha256_of(folder / RELEASE):
+        raise DataError(f"{folder}/{RELEASE} is not the file that its certificate is about. Protect the space again.")
     return CollectionRun(folder, Space.read(space), CollectionRelease.read(folder / RELEASE, rows), secret)
 
 
@@ -254,11 +261,16 @@ def _all(run: CollectionRun, kind: Literal["measure", "attack"]) -> list[Any]:
 
 
 def measured(run: CollectionRun, chosen: Sequence[Any] = (), progress: Progress = quiet) -> list[Score]:
-    """The measures given, or all that can be asked of the release."""
+    """The measures given, or all that can be asked of the release; of these, one that a small release does not allow has no value."""
     asked = chosen or _all(run, "measure")
     found: list[Score] = []
     for one in asked:
-        found.append(one.measure(run.space, run.release, rng_for(run.secret, "measure", one.name)))
+        try:
+            found.append(one.measure(run.space, run.release, rng_for(run.secret, "measure", one.name)))
+        except (DataError, ParameterError) as error:
+            if chosen:
+                raise
+            found.append(Score(one.name, one.title, None, "higher", note=f"Not measured: {error}"))
         progress("measuring", len(found), len(asked))
     return found
 
@@ -280,10 +292,18 @@ def attacked(
         if one.name == "membership":
             if outsiders is None and not chosen:
                 continue
+            if outsiders is not None and (inside := len(_contents(outsiders.matrix) & _contents(run.space.matrix))):
+                raise DataError(f"{counted(inside, 'outsider is', 'outsiders are')} in the collection. Give documents that are not.")
             found.append(one.attack(run.space, run.release, rng, progress, outsiders))
         else:
             found.append(one.attack(run.space, run.release, rng, progress))
     return found
+
+
+def _contents(matrix: Any) -> set[bytes]:
+    """What stands in each row, to tell equal ones."""
+    starts = matrix.indptr.tolist()
+    return {matrix.indices[a:b].tobytes() + matrix.data[a:b].tobytes() for a, b in pairwise(starts)}
 
 
 def queried(release: CollectionRelease, words: Sequence[str], results: int = 20) -> list[dict[str, Any]]:
@@ -338,6 +358,18 @@ def _certificate(run: CollectionRun, scores: Sequence[Score], attacks: Sequence[
     alone = next((score.value for score in scores if score.name == "sole-terms"), None)
     if alone:
         warnings.append(f"{alone:.0%} of a centroid's terms come from one document alone. -p term_documents=2 leaves them out.")
+    same = len(run.space) - len(_contents(run.space.matrix))
+    if same:
+        warnings.append(
+            f"{counted(same, 'document is', 'documents are')} the same as another. A cluster of such documents publishes them as they are."
+        )
+    by_name = {score.name: score.value for score in scores}
+    if release.labels is not None and by_name.get("unique-labels"):
+        warnings.append(
+            f"With its label, {by_name['unique-labels']:.0%} of the rows can be told from all others: k counts vectors, not vectors with labels."
+        )
+    if (by_name.get("one-class-clusters") or 0) > 0.5:
+        warnings.append(f"{by_name['one-class-clusters']:.0%} of the clusters hold one class only. -p l=2 asks for more.")
     linked = [result for result in attacks if result.rate > 0.5 and result.name in ("document-linkage", "concept-linkage")]
     if linked:
         warnings.append(f"Whoever holds a document finds its cluster in {linked[0].rate:.0%} of cases; its row is then one in k.")

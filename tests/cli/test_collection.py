@@ -76,7 +76,49 @@ def test_classes_and_members_of_another_space(letters, space, run, desk, shoal):
     assert shoal("collection", "build", letters, "-o", desk / "test", "--labels", "folders", "--like", space).code == 0
     assert shoal("collection", "protect", desk / "test", "--method", "spherical", "-p", "k=3", "-o", desk / "testrun").code == 0
     assert "classification" in shoal("collection", "measure", run, "--test", desk / "testrun").out
-    assert "membership" in shoal("collection", "attack", run, "--outsiders", desk / "test", "--attack", "membership").out
+    ran = shoal("collection", "attack", run, "--outsiders", desk / "test", "--attack", "membership")
+    assert "are in the collection" in ran.err  # members are no outsiders
+    path = desk / "others.jsonl"
+    rng = np.random.default_rng(5)
+    path.write_text("".join(json.dumps({"text": " ".join(rng.choice(TOPICS["oil"].split(), 20))}) + "\n" for _ in range(12)))
+    assert shoal("collection", "build", path, "-o", desk / "others", "--column", "text", "--like", space).code == 0
+    assert "membership" in shoal("collection", "attack", run, "--outsiders", desk / "others", "--attack", "membership").out
+
+
+def test_small_collections_are_protected_and_say_what_could_not_be_measured(desk, shoal):
+    path = desk / "t.jsonl"
+    rng = np.random.default_rng(2)
+    path.write_text(
+        "".join(json.dumps({"text": " ".join(rng.choice(words.split(), 9))}) + "\n" for words in TOPICS.values() for _ in range(4))
+    )
+    assert shoal("collection", "build", path, "-o", desk / "s", "--column", "text", "-p", "keep=all", "-p", "exclude=price").code == 0
+    ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=4", "-o", desk / "r")
+    assert ran.code == 0
+    said = json.loads((desk / "r" / "certificate.json").read_text())
+    assert any("Not measured" in one["note"] for one in said["measures"])
+    assert "price" not in shoal("collection", "query", desk / "r", "market").out
+    ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=4", "-p", "term_documents=12", "-o", desk / "none")
+    assert "Nothing is left" in ran.err
+    assert not (desk / "none").exists()
+
+
+def test_a_space_whose_numbers_lead_outside(space, desk, shoal):
+    with np.load(space / "space.npz") as file:
+        parts = dict(file)
+    parts["indices"] = parts["indices"].copy()
+    parts["indices"][0] = 999_999
+    np.savez(space / "space.npz", **parts)
+    ran = shoal("collection", "protect", space, "--method", "spherical", "-o", desk / "x")
+    assert ran.code == 2
+    assert "damaged" in ran.err
+
+
+def test_documents_that_are_the_same_are_counted(desk, shoal):
+    path = desk / "t.jsonl"
+    path.write_text("".join(json.dumps({"text": words}) + "\n" for words in TOPICS.values() for _ in range(3)))
+    shoal("collection", "build", path, "-o", desk / "s", "--column", "text", "-p", "keep=all")
+    ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=3", "-o", desk / "r")
+    assert "6 documents are the same as another" in ran.err
 
 
 def test_a_column_of_lines(desk, shoal):

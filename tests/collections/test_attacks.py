@@ -85,15 +85,16 @@ def test_the_last_member_is_always_recovered(given_, seed):
     assert found.details["similarity"] == pytest.approx(1)
 
 
-def test_rounded_weights_leave_the_last_member_inexact():
+def test_rounded_weights_leave_the_last_member_inexact_and_found():
     rng = RNG(3)
     space = space_of(rng.integers(0, 4, (12, 9)) + np.eye(12, 9))
     whole = released(space, np.repeat(range(4), 3))
     place = np.argsort(whole.source_row)
     rounded = np.round(whole.centroids.toarray(), 2)[whole.assignment[place[::3]]]
     found = LastMember().attack(space, released(space, np.repeat(range(4), 3), centroids=sparse.csr_array(rounded)), RNG(0))
-    assert found.hit == 0
+    assert found.details["exact"] == 0
     assert 0.9 < found.details["similarity"] < 1
+    assert found.hit > 6  # near enough to know what is in it
 
 
 @settings(deadline=None, max_examples=60)

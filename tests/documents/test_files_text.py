@@ -56,7 +56,7 @@ def test_text_in_any_encoding(raw, tmp_path):
         (b"PK\x03\x04zip", "begins like a zip"),
         (b"\x01\x02\x03\x04\x05\x06 words", "control characters"),
         (b"\xff\xfeabc", "does not go on so"),
-        (b"caf\x81 \x8d", "neither UTF-8 nor Windows-1252"),
+        (b"caf\x81 \x8d", "neither UTF-8 nor Western"),
     ],
 )
 def test_what_is_no_text(raw, words, tmp_path):

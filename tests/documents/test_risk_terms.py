@@ -107,7 +107,7 @@ def test_terms_from_a_file(tmp_path):
     file.write_text("# nothing\n")
     with pytest.raises(DataError, match=r"'seeds\.txt' has no terms"):
         read_terms(file)
-    with pytest.raises(DataError, match="could not be read"):
+    with pytest.raises(DataError, match="There is no file"):
         read_terms(tmp_path / "none.txt")
     file.write_bytes(b"\xff\xfe\xff")
     with pytest.raises(DataError, match="could not be read as UTF-8"):

@@ -54,6 +54,10 @@ def build(
             ("without any known word, dropped", f"{len(found['dropped']):,}"),
         ]
         show.table("Space", ["what", "how many"], rows)
+        if found["dropped"]:
+            show.say(f"Dropped: {', '.join(found['dropped'][:10])}{' ...' if len(found['dropped']) > 10 else ''}.")
+        if found["labels_lost"]:
+            show.say("Some author wrote under several labels, so no row has one.")
         show.say(f"{out}/ stays with you. Protect it with `shoal collection protect {out} --method spherical -p k=5 -o run`.")
     for name, why in list(found["failed"].items())[:10]:
         show.say(f"{name}: {why}")

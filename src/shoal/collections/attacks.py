@@ -286,24 +286,28 @@ def _auc(inside: FloatArray, outside: FloatArray) -> float:
     return float((less + at_most).mean() / (2 * len(outside)))
 
 
+EXACT = 1e-6  # largest difference of a weight
+
+
 class LastMember(Params):
     """Whoever knows all members of a cluster but one computes the last.
 
     The row is the sum of its members brought to length 1. With K the sum of the known ones and c the row, the sum is s c with
     s = c.K + sqrt((c.K)^2 - K.K + 1), because the last one has length 1; it is s c - K. Every document is tried as the last one.
-    Blind guessing does not hit a document. Rounded weights and terms left out make the answer inexact: `similarity` says how near it is.
+    Blind guessing does not hit a document. Rounded weights make the answer inexact and hardly less telling, so an answer with a cosine of
+    `near` to the document is a hit; `exact` says how many are right to the last digit.
     """
 
     name: ClassVar[str] = "last-member"
     title: ClassVar[str] = "The last member from the others"
-    within: float = Field(1e-6, gt=0, description="Largest difference of any weight for a document to count as recovered")
+    near: float = Field(0.99, gt=0, le=1, description="Smallest cosine with the document for it to count as recovered")
 
     def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Compute every document from the others of its cluster."""
         pair = over_same_terms(space, release)
         tried = np.flatnonzero(pair.cluster >= 0)
         total = sums(pair)
-        hit, similarity = np.zeros(len(tried), np.bool_), np.zeros(len(tried))
+        exact, similarity = np.zeros(len(tried), np.bool_), np.zeros(len(tried))
         widest = int(max(np.diff(total.indptr).max(), np.diff(pair.centroids.indptr).max()))
         for part in blocks(len(tried), widest):
             rows, cluster = pair.rows[tried[part]], pair.cluster[tried[part]]
@@ -311,11 +315,12 @@ class LastMember(Params):
             along = _dots(c, said)
             s = along + np.sqrt(np.maximum(along**2 - _dots(said, said) + 1, 0))
             answer = sparse.diags_array(s) @ c - said
-            hit[part] = abs(answer - rows).max(axis=1).toarray().ravel() <= self.within
+            exact[part] = abs(answer - rows).max(axis=1).toarray().ravel() <= EXACT
             answer.data = np.maximum(answer.data, 0)  # no term weighs less than nothing
             similarity[part] = _dots(answer, rows) / np.maximum(np.sqrt(_dots(answer, answer)), 1e-300)
             progress("recovering", part.stop, len(tried))
         per_record = np.full(len(space), np.nan)
+        hit = similarity >= self.near - 1e-9
         per_record[tried] = hit
         count = float(hit.sum())
         return AttackResult(
@@ -327,7 +332,7 @@ class LastMember(Params):
             chance=0.0,
             interval=wilson(count, len(tried)),
             note="" if count else "Rows are taken to be sums of members. This says nothing about rows made in another way.",
-            details={"similarity": float(similarity.mean()), "near": float((similarity > 0.99).mean()), "within": self.within},
+            details={"similarity": float(similarity.mean()), "exact": float(exact.mean()), "near": self.near},
             per_record=per_record,
         )
 

@@ -57,6 +57,7 @@ class Builder(Params):
     least: int = Field(2, ge=1, description="Fewest documents a term must stand in")
     most: float = Field(1.0, gt=0, le=1, description="Largest share of the documents a term may stand in")
     most_terms: int | None = Field(None, ge=1, description="Terms to keep, those of the largest total weight; absent: all")
+    exclude: tuple[str, ...] = Field((), description="Words to leave out, such as names that are words, too")
     weights: Literal["tf-idf", "tf"] = Field("tf-idf", description="tf: frequencies alone, so that weights do not tell how rare a term is")
 
     def build(self, texts: Iterable[str], names: Sequence[str] | None = None, labels: Sequence[object] | None = None) -> Space:
@@ -118,6 +119,9 @@ class Builder(Params):
         if self.keep == "wordnet":
             listed = _lemmas()
             found = [[piece for piece in pieces if piece in listed] for pieces in found]
+        if self.exclude:
+            unwanted = {folded(word) for word in self.exclude}
+            found = [[piece for piece in pieces if piece not in unwanted] for pieces in found]
         if self.reduce == "stems":
             found = [stems(pieces) if pieces else [] for pieces in found]
         return found

@@ -275,7 +275,11 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def matrix_of(parts: Any) -> Any:
-    """The matrix in a file."""
+    """The matrix in a file; numbers that would lead outside it are refused before anything follows them."""
+    starts, terms, (rows, width) = parts["indptr"], parts["indices"], (int(n) for n in parts["shape"])
+    sound = len(starts) == rows + 1 and (not len(starts) or (starts[0] == 0 and starts[-1] == len(terms) == len(parts["data"])))
+    if not sound or (np.diff(starts) < 0).any() or (len(terms) and (terms.min() < 0 or terms.max() >= width)):
+        raise ValueError("the matrix leads outside itself")
     return sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
 
 
