@@ -123,7 +123,7 @@ def without_headings(text: str, findings: list[Finding]) -> list[Finding]:
     """Names without the words of a form at their ends ('Ann Lee  MRN', 'Dear Ann'); a name of nothing else goes, and a wide gap ends one."""
     out: list[Finding] = []
     for one in findings:
-        if one.kind not in NAMES:
+        if one.kind not in NAMES or (one.kind == LOCATION and not any(map(str.isalpha, text[one.start : one.end]))):  # coordinates
             out.append(one)
             continue
         at = one.start
