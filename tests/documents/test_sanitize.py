@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.document import Document, Finding
+from shoal.document import Decision, Document, Finding
 from shoal.documents.again import Again, Elsewhere, Seen, named_elsewhere
 from shoal.documents.case import Case
 from shoal.documents.leaks import text_leaks
@@ -343,3 +343,12 @@ def test_out_must_not_lie_in_the_case_and_its_secret_must_be_whole(letters, tmp_
     (tmp_path / "case" / "private" / "secret.json").write_text("{}")
     with pytest.raises(DataError, match="damaged"):
         shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+
+
+def test_words_that_may_be_a_removed_name_are_counted(letters, tmp_path):
+    (letters / "third.txt").write_text("It was Brown, and the brown dog came with him.")
+    shoal.detect_documents(letters, tmp_path / "case")
+    Case(tmp_path / "case").decide([("third.txt", Decision(7, 12, "person", "redact"))], by="eva")
+    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert said["promises"][0]["perhaps_in"] == 1
+    assert any("In 1 document a removed word stands in lower case" in one for one in said["warnings"])

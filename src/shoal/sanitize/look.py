@@ -27,6 +27,7 @@ class Tally:
     failed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)  # files of kinds that are not read
     unused: list[int] = field(default_factory=list)  # lines of the list of names to drop that fit nowhere
+    unsure: int = 0  # documents in which a removed text may still stand: in lower case, or inside a longer word
     offending: dict[str, list[str]] = field(default_factory=dict)  # removed texts that would still be found, for the case's own report
     dropped: Counter[str] = field(default_factory=Counter)  # things inside documents that hold no text, and so are not written
 

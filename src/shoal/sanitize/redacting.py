@@ -234,14 +234,15 @@ def _write_files(made: Plan, place: Path, called: Mapping[str, str], tally: Tall
             gone = [document.text[edit.start : edit.end] for edit in edits]
             if name == one.name and text_leaks(str(Path(name).with_suffix("")), gone):
                 raise DataError("The name of a file holds what was removed from it. Leave out --names keep, so that files are numbered.")
+            after = edited(document.text, edits)
+            stays = [document.text[start:end] for start, end in kept] + [edit.replacement for edit in edits]
             write_redacted(path, replace(document, name=Path(name).name), edits, place / "documents" / Path(name).parent, kept)
+            tally.unsure += bool(text_leaks(after, gone, stays))  # what is sure was refused
             again += more
             tally.done += 1
             tally.dropped.update(part.name for part in document.parts if part.name.endswith("(left out)"))
         except PromiseBroken as error:
             tally.failed[one.name] = f"{error} {made.case.folder}/report.html says which."
-            after = edited(document.text, edits)
-            stays = [document.text[start:end] for start, end in kept] + [edit.replacement for edit in edits]
             tally.offending[one.name] = [text for text in dict.fromkeys(gone) if text_leaks(after, [text], stays)]
         except ShoalError as error:
             tally.failed[one.name] = str(error)
