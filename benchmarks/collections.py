@@ -22,7 +22,7 @@ from scipy import sparse
 
 from shoal.collections import Builder, Space, Spherical, unit_rows
 from shoal.errors import DataError
-from shoal.kernels.spherical import Rows, rows_of, spherical_groups, spherical_groups_naive
+from shoal.kernels.spherical.mdav import Rows, rows_of, spherical_groups, spherical_groups_naive
 
 IntArray = NDArray[np.int64]
 FOLDER = Path(os.environ.get("SHOAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")

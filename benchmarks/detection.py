@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.document import LOCATION, ORGANIZATION, PERSON, UNKNOWN, Document
-from shoal.documents.capitals import Capitals
-from shoal.documents.detect import detect
-from shoal.documents.recognizers import Recognizers
-from shoal.documents.spacy_layer import SpacyLayer, installed_pipelines
-from shoal.documents.tagger import Tagger
-from shoal.documents.tagger_words import tokens_of
+from shoal.documents.detectors.capitals import Capitals
+from shoal.documents.detectors.detect import detect
+from shoal.documents.detectors.recognizers import Recognizers
+from shoal.documents.detectors.spacy_layer import SpacyLayer, installed_pipelines
+from shoal.documents.detectors.tagger import Tagger
+from shoal.documents.detectors.tagger_words import tokens_of
 from tools.train_tagger import Sentence, split
 
 DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")

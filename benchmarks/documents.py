@@ -79,8 +79,8 @@ def write(corpus: Path, size: int, folder: Path) -> None:
 def detect(folder: Path) -> int:
     """Look through the documents with the risk terms of Table 3.1, grown by first senses and direct hyponyms."""
     from shoal.documents.case import Settings
-    from shoal.documents.risk_terms import RISK_SEEDS, grow
-    from shoal.sanitize import detect_to_case
+    from shoal.documents.risk.terms import RISK_SEEDS, grow
+    from shoal.runs.documents import detect_to_case
     from shoal.text.wordnet import read_wordnet
 
     terms = grow(read_wordnet(), RISK_SEEDS, 1, 1)
@@ -90,7 +90,7 @@ def detect(folder: Path) -> int:
 
 def redact(folder: Path) -> int:
     """Write the documents, the certificate and the reports."""
-    from shoal.sanitize import redact_case
+    from shoal.runs.documents import redact_case
 
     return len(redact_case(folder / "case", folder / "out", accept_blocks=ACCEPT_BLOCKS)["failed"])
 

@@ -17,12 +17,12 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.aggregation import WeightedMean, recount, standardized
-from shoal.kernels.benders import Exact, solve
+from shoal.kernels.linkage.aggregation import WeightedMean, recount, standardized
+from shoal.kernels.linkage.benders import Exact, solve
+from shoal.kernels.linkage.parameter_space import Family
+from shoal.kernels.linkage.simplices import Pass
 from shoal.kernels.mdav import mdav_groups
-from shoal.kernels.parameter_space import Family
-from shoal.kernels.simplices import Pass
-from shoal.report.linkage_proof import check_linkage
+from tests.linkage_proof import check_linkage
 
 FloatArray = NDArray[np.float64]
 FILES = {

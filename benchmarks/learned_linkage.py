@@ -15,18 +15,19 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from experiments.data import data_path
+from shoal.attacks.learned_setting import nearest_shares, setting_of
 from shoal.attacks.linkage_learned import LearnedLinkage
 from shoal.attacks.matching import files
-from shoal.attacks.setting import nearest_shares, setting_of
 from shoal.contracts import Method
 from shoal.files import read_table
-from shoal.kernels import closer, linkage_families
-from shoal.kernels.aggregation import set_sizes
-from shoal.kernels.closer import Distance
+from shoal.kernels.linkage import closer
+from shoal.kernels.linkage import families as linkage_families
+from shoal.kernels.linkage.aggregation import set_sizes
+from shoal.kernels.linkage.closer import Distance
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
 from shoal.registry import make
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps
 from shoal.score import Knowledge
 
 SECONDS, TIMES = 5.0, 10.0  # bars of the first part

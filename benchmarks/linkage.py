@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from shoal.kernels import agreement, neighbours
+from shoal.kernels.linkage import agreement, neighbours
 
 BAR = 3.0
 FloatArray = NDArray[np.float64]

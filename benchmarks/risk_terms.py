@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from shoal.documents.blocks import background, blocks
-from shoal.documents.risk_terms import RISK_SEEDS, RiskTerms, grow
+from shoal.documents.risk.blocks import background, blocks
+from shoal.documents.risk.terms import RISK_SEEDS, RiskTerms, grow
 from shoal.errors import DataError
 from shoal.text.search import SearchEngine
 from shoal.text.wordnet import WordNet, find_wordnet, read_wordnet

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shoal.contracts import Method
 from shoal.files import read_table
 from shoal.kernels.kactus import anonymize
-from shoal.kernels.trees import grow, route
+from shoal.kernels.trees.c45 import grow, route
 from shoal.methods import Kactus
 from shoal.randomness import rng_for
 from shoal.roles import Roles

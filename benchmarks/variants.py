@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from shoal.document import PERSON
-from shoal.documents.entities import Mention, resolve
-from shoal.documents.places import gazetteer
-from shoal.documents.variants import form_of
+from shoal.documents.names.entities import Mention, resolve
+from shoal.documents.names.places import gazetteer
+from shoal.documents.names.variants import form_of
 
 PRECISION, RECALL, SECONDS = 0.95, 0.85, 10.0
 PAIRS = Path(__file__).resolve().parents[1] / "tests" / "documents" / "mention_pairs.csv"

@@ -19,8 +19,8 @@ import numpy as np
 
 import shoal
 from shoal.example import EDUCATION
-from shoal.learning import learn
 from shoal.registry import Kind, known, make
+from shoal.runs.learning import learn
 
 DOCS = Path(__file__).resolve().parent
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from math import exp, log
 from pathlib import Path
 
-from shoal.documents.tagger_words import without_accents
+from shoal.documents.detectors.tagger_words import without_accents
 
 FORMS = 220_000  # the most frequent word forms are kept, however written
 SURNAMES = 40_000

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.documents.tagger import LABELS, sentence_case
-from shoal.documents.tagger_words import Token, form_of, places_in, tokens_of, word_list
+from shoal.documents.detectors.tagger import LABELS, sentence_case
+from shoal.documents.detectors.tagger_words import Token, form_of, places_in, tokens_of, word_list
 
 Sentence = list[tuple[str, str]]
 TAGS = {"person": "PER", "location": "LOC", "group": "ORG", "corporation": "ORG", "product": "MISC", "creative-work": "MISC"}
@@ -98,7 +98,7 @@ def retokenized(sentence: Sentence) -> tuple[list[Token], list[str]]:
 
 
 def features_of(tokens: list[Token]) -> list[list[str]]:
-    """The features of each token as strings: the same sums that shoal.documents.tagger adds up in tables."""
+    """The features of each token as strings: the same sums that shoal.documents.detectors.tagger adds up in tables."""
     words = word_list()
     forms = [form_of(token.text, words) for token in tokens]
     n = len(forms)

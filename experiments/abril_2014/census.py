@@ -12,9 +12,9 @@ from shoal.contracts import Method
 from shoal.measures import IL, PIL, IL1s, KAnonymity, SSERatio
 from shoal.methods import IndividualRanking, Mdav, Noise, PcaProjection, RankSwapping, VMdav, ZProjection
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
 from shoal.report.drawing import STYLE, standalone
 from shoal.report.figures import RiskUtility, ru_map
+from shoal.runs.recipe import apply_steps
 from shoal.score import disclosure_risk
 
 QUANTITIES = ("k", "sse", "il", "il1s", "pil", "id", "dbrl", "prl", "dr")

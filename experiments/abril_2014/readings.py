@@ -24,7 +24,7 @@ from shoal.contracts import Method
 from shoal.methods import IndividualRanking, Mdav, Noise, PcaProjection, RankSwapping, ZProjection
 from shoal.methods.space import Standardize
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
+from shoal.runs.recipe import apply_steps
 
 KNOWN = 400
 COLUMNS = 7

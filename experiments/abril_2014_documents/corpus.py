@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.data import data_path
-from shoal.documents.evaluate import Queries, Query, shared_threshold
-from shoal.documents.risk_terms import RISK_QUERIES, RISK_SEEDS
+from shoal.documents.risk.queries import Queries, Query, shared_threshold
+from shoal.documents.risk.terms import RISK_QUERIES, RISK_SEEDS
 from shoal.randomness import rng_for
 from shoal.text.search import SearchEngine
 from shoal.text.wordnet import read_wordnet

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from experiments.abril_2014_documents.corpus import GAP, Record, without_gaps
 from experiments.abril_2014_documents.tables import show
 from shoal.document import Block
-from shoal.documents.blocks import background, blocks
-from shoal.documents.risk_terms import RiskTerms
+from shoal.documents.risk.blocks import background, blocks
+from shoal.documents.risk.terms import RiskTerms
 from shoal.randomness import rng_for
 from shoal.text.wordnet import read_wordnet
 

@@ -14,7 +14,7 @@ from experiments.abril_2014_documents.gaps import near_gaps
 from experiments.abril_2014_documents.historians import recall
 from experiments.abril_2014_documents.sanitized import SENSES, block_scores, sanitize, written_everywhere
 from experiments.abril_2014_documents.tables import agreement_lost, asked, differences, means, show, thesis_means
-from shoal.documents.risk_terms import RISK_SEEDS, grow
+from shoal.documents.risk.terms import RISK_SEEDS, grow
 from shoal.text.wordnet import read_wordnet
 
 PARTS = ("tables", "archive", "historians", "gaps", "quality")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from experiments.abril_2014_documents.corpus import Record, write_files
 from shoal.documents.case import Case, Looked, Settings
-from shoal.documents.risk_terms import RISK_SEEDS, Expansion, grow
-from shoal.sanitize import detect_to_case, redact_case
+from shoal.documents.risk.terms import RISK_SEEDS, Expansion, grow
+from shoal.runs.documents import detect_to_case, redact_case
 from shoal.text.wordnet import read_wordnet
 
 # Each word's first sense as each part of speech, and its direct hyponyms: nobody chooses senses here, as the thesis's authors did by hand.

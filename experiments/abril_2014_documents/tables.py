@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from experiments.abril_2014_documents.corpus import Archive, Record, published, queries
-from shoal.documents.evaluate import QueryChange, compare
+from shoal.documents.risk.queries import QueryChange, compare
 from shoal.text.search import SearchEngine
 
 COLUMNS = {

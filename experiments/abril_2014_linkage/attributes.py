@@ -11,9 +11,9 @@ from scipy.stats import spearmanr
 from experiments.abril_2014_linkage.distances import best_of, best_of_noisy, counted
 from experiments.abril_2014_linkage.files import FloatArray, Pair, microaggregated, noisy
 from experiments.abril_2014_linkage.paper import print_table, published, watched, with_spread
-from shoal.kernels.aggregation import Aggregator, Choquet, WeightedMean, monotone_hull
+from shoal.kernels.linkage.aggregation import Aggregator, Choquet, WeightedMean, monotone_hull
 from shoal.report.drawing import standalone
-from shoal.report.leaks import LEAST_DRAWN, lattice
+from shoal.report.telling_columns import LEAST_DRAWN, lattice
 
 MEASURES = {"5.18": "M4-28", "5.19": "M6-853"}
 FIGURES = {"5.8": "5.18", "5.9": "5.19"}

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.abril_2014_linkage.files import Pair, microaggregated, noisy
-from shoal.kernels.aggregation import Aggregator, Bilinear, Choquet, Recount, WeightedMean, recount
-from shoal.kernels.benders import solve
-from shoal.kernels.hrla import hrla
-from shoal.kernels.parameter_space import Family
+from shoal.kernels.linkage.aggregation import Aggregator, Bilinear, Choquet, Recount, WeightedMean, recount
+from shoal.kernels.linkage.benders import solve
+from shoal.kernels.linkage.hrla import hrla
+from shoal.kernels.linkage.parameter_space import Family
 from shoal.randomness import rng_for
 
 FloatArray = NDArray[np.float64]

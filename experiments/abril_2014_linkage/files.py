@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from experiments.abril_2014.readings import RANDOM, READINGS, census, drawn, steps
 from shoal import Release, Roles, Table
 from shoal.contracts import Method
-from shoal.kernels.aggregation import standardized
+from shoal.kernels.linkage.aggregation import standardized
 from shoal.methods import Mdav, Noise
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
+from shoal.runs.recipe import apply_steps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.abril_2014_linkage.distances import Linked, best, counted, heuristic
 from experiments.abril_2014_linkage.files import INTRUDED, intruded, sides
 from experiments.abril_2014_linkage.paper import beside, print_table, published, spread, watched
-from shoal.kernels.aggregation import WeightedMean
+from shoal.kernels.linkage.aggregation import WeightedMean
 
 SHARE = 0.3  # of the time limit
 FIVE = 5  # columns compared: the reading nearest to the table, though it is nowhere said

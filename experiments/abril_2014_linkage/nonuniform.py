@@ -9,8 +9,8 @@ import numpy as np
 from experiments.abril_2014_linkage.distances import Linked, arithmetic, best_of, covariance, heuristic, mahalanobis
 from experiments.abril_2014_linkage.files import BLOCKS, FloatArray, microaggregated
 from experiments.abril_2014_linkage.paper import beside, print_table, published, spread, watched, with_spread
-from shoal.kernels.aggregation import Bilinear
-from shoal.kernels.parameter_space import Family
+from shoal.kernels.linkage.aggregation import Bilinear
+from shoal.kernels.linkage.parameter_space import Family
 
 PLAIN = {"AM": arithmetic, "MD": mahalanobis}
 # Ours against the rows of the thesis: all weights of ours are positive, and all its matrices positive semi-definite.

@@ -20,12 +20,12 @@ from experiments.kisilevich_2010.sets import ADULT
 from shoal import Roles, Table
 from shoal.contracts import Method
 from shoal.kernels.groups import class_ids
-from shoal.learning import decision_tree, matrices
 from shoal.measures.certainty import NCP
 from shoal.methods import AntiUnification, AntiUnificationSafe, BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
 from shoal.randomness import rng_for
 from shoal.release import Release
-from shoal.sample import sample
+from shoal.runs.learning import decision_tree, matrices
+from shoal.runs.sample import sample
 
 HERE = Path(__file__).parent
 KS = (5, 10, 20, 30)

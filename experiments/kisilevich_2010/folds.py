@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from experiments.kisilevich_2010.discretise import discretised
 from experiments.kisilevich_2010.sets import CLASS, Data
 from shoal.contracts import Method
-from shoal.learning import LEARNERS, decision_tree, halves, matrices
 from shoal.measures import NCP
 from shoal.methods.generalization import Generalization
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
-from shoal.sample import sample
+from shoal.runs.learning import LEARNERS, decision_tree, halves, matrices
+from shoal.runs.recipe import apply_steps
+from shoal.runs.sample import sample
 
 SECRET = 2010
 FloatArray = NDArray[np.float64]

@@ -19,8 +19,8 @@ from experiments.kisilevich_2010.ranks import ranked
 from experiments.kisilevich_2010.sets import FILES, Q_SETS, Data, adult, small
 from experiments.kisilevich_2010.speed import timed
 from shoal.contracts import Method
-from shoal.learning import combined_f_test
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
+from shoal.runs.learning import combined_f_test
 
 HERE = Path(__file__).parent
 LEARNERS = {"C4.5": TREE, "NB": BAYES, "Logistic": LOGISTIC}

@@ -13,7 +13,7 @@ import pyarrow as pa
 from experiments.kisilevich_2010.sets import CLASS, adult
 from shoal import Roles, Table
 from shoal.kernels.kactus import anonymize
-from shoal.kernels.trees import grow, route
+from shoal.kernels.trees.c45 import grow, route
 from shoal.methods import Kactus
 from shoal.methods.generalization import coded, target_codes, tree_codes
 from shoal.randomness import rng_for

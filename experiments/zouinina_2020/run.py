@@ -18,7 +18,6 @@ from shoal.kernels.groups import class_ids
 from shoal.kernels.lvq import majority, wlvq2
 from shoal.kernels.scaling import standardized
 from shoal.kernels.som import best_units, kohonen_units, map_shape, train
-from shoal.learning import learn
 from shoal.measures import (
     CombinedUtility,
     DaviesBouldin,
@@ -34,6 +33,7 @@ from shoal.measures import (
 )
 from shoal.methods import CTca, Kde, KTca, Mdav
 from shoal.randomness import rng_for
+from shoal.runs.learning import learn
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -22,11 +22,11 @@ _WHERE = {
     "protect": "shoal.api",
     "measure": "shoal.api",
     "attack": "shoal.api",
-    "patterns_of": "shoal.patterns",
+    "patterns_of": "shoal.runs.patterns",
     "invented_patients": "shoal.example",
-    "detect_documents": "shoal.sanitize",
-    "redact_documents": "shoal.sanitize",
-    "evaluate_documents": "shoal.sanitize",
+    "detect_documents": "shoal.runs.documents",
+    "redact_documents": "shoal.runs.documents",
+    "evaluate_documents": "shoal.runs.documents",
     "Case": "shoal.documents.case",
 }
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from shoal.example import invented_patients as invented_patients
     from shoal.files import read_table as read_table
     from shoal.files import write_table as write_table
-    from shoal.patterns import patterns_of as patterns_of
     from shoal.release import Release as Release
     from shoal.roles import Roles as Roles
-    from shoal.sanitize import detect_documents as detect_documents
-    from shoal.sanitize import evaluate_documents as evaluate_documents
-    from shoal.sanitize import redact_documents as redact_documents
+    from shoal.runs.documents import detect_documents as detect_documents
+    from shoal.runs.documents import evaluate_documents as evaluate_documents
+    from shoal.runs.documents import redact_documents as redact_documents
+    from shoal.runs.patterns import patterns_of as patterns_of
     from shoal.score import AttackResult as AttackResult
     from shoal.score import Knowledge as Knowledge
     from shoal.score import Score as Score

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.checks.tables import check_release
 from shoal.contracts import Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, PromiseBroken
 from shoal.randomness import new_secret, rng_for
-from shoal.recipe import apply_steps, everything
 from shoal.registry import make
 from shoal.release import Release
-from shoal.report.check import check_release
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps, everything
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 

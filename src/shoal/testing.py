@@ -19,11 +19,11 @@ from typing import Any, get_args
 
 import numpy as np
 
+from shoal.checks.tables import check_release
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, ShoalError
 from shoal.randomness import rng_for
 from shoal.release import Release
-from shoal.report.check import check_release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table

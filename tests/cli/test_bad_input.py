@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import shoal.run as run_module
+import shoal.runs.run as run_module
 from shoal import folders
 from shoal.errors import ShoalError
 from shoal.files import read_table
@@ -430,10 +430,10 @@ def test_a_real_interrupt(desk):
     path = write_csv(desk / "many.csv", patients(100))
     before = listing(desk)
     slow = (
-        "import sys, time, shoal.run\n"
+        "import sys, time, shoal.runs.run\n"
         "from shoal.cli import main\n"
         "def certificate(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.run.certificate = certificate\n"
+        "shoal.runs.run.certificate = certificate\n"
         "main()\n"
     )
     words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
@@ -458,9 +458,9 @@ def test_terminated_leaves_nothing_visible(desk):
     """A kill cannot be tidied after, but what it leaves is hidden, and no run folder looks whole."""
     path = write_csv(desk / "many.csv", patients(100))
     slow = (
-        "import time, shoal.run\nfrom shoal.cli import main\n"
+        "import time, shoal.runs.run\nfrom shoal.cli import main\n"
         "def f(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.run.certificate = f\nmain()\n"
+        "shoal.runs.run.certificate = f\nmain()\n"
     )
     words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -569,7 +569,7 @@ def test_a_broken_promise_writes_nothing(refused, liars, table, desk):
 
 def test_a_promise_is_checked_in_the_file_and_not_in_memory(refused, table, desk, monkeypatch):
     """What is written differs from what the method made: the file decides."""
-    import shoal.run as run_module
+    import shoal.runs.run as run_module
 
     def careless(release, path):
         columns = {"age": np.arange(len(release)) + 0.5}

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.files import read_table
-from shoal.kernels.trees import from_sklearn, route
+from shoal.kernels.trees.c45 import from_sklearn, route
 from tests.cli.conftest import read_csv, write_csv
 
 ALL = ("mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")

@@ -12,10 +12,10 @@ from shoal.collections import Builder, CollectionRelease, Space, Spherical, unit
 from shoal.collections.release import check_file
 from shoal.collections.spherical import centroids_of
 from shoal.errors import DataError, ParameterError, PromiseBroken
-from shoal.kernels.spherical import Rows, content_order, rows_of, spherical_groups, spherical_groups_naive
-from shoal.kernels.spherical_diversity import diverse_groups
-from shoal.kernels.spherical_refine import swap_passes
-from shoal.kernels.spherical_svd import latent_points, mdav_of_directions
+from shoal.kernels.spherical.diversity import diverse_groups
+from shoal.kernels.spherical.mdav import Rows, content_order, rows_of, spherical_groups, spherical_groups_naive
+from shoal.kernels.spherical.refine import swap_passes
+from shoal.kernels.spherical.svd import latent_points, mdav_of_directions
 from shoal.release import Promise
 
 TOY = ["a a b", "a b", "c d", "c d d", "e f", "e e f b"]

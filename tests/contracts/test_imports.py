@@ -12,28 +12,13 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-NOUNS = {
-    "errors",
-    "table",
-    "files",
-    "folders",
-    "roles",
-    "suggest",
-    "hierarchy",
-    "release",
-    "score",
-    "document",
-    "params",
-    "randomness",
-    "example",
-    "cell",
-    "sample",
-}
+NOUNS = set(
+    "errors table files folders roles suggest hierarchy release score document params randomness example cell".split()  # noqa: SIM905
+)
 CONTRACTS = {"contracts", "registry"}
 TEXT = {"text"}  # words, WordNet and search, for documents and collections alike
 FAMILIES = {"methods", "measures", "attacks", "documents", "collections"}
-TOPS = {"sanitize", "collect", "recipe", "api", "run", "compare", "tune", "learning", "patterns", "testing", "testing_tables", "report"}
-SKINS = {"cli", "web", "engines"}
+TOPS = {"runs", "checks", "report", "api", "testing", "testing_tables"}
 
 # What each part may import of shoal, besides itself. "" is the package itself, which holds the version and loads names lazily.
 ALLOWED = {
@@ -43,27 +28,9 @@ ALLOWED = {
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
     **dict.fromkeys(TOPS, NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", ""} | TOPS),
-    "cli": NOUNS
-    | CONTRACTS
-    | {
-        "",
-        "recipe",
-        "api",
-        "run",
-        "compare",
-        "tune",
-        "learning",
-        "patterns",
-        "report",
-        "sanitize",
-        "collect",
-        "documents",
-        "collections",
-        "text",
-    },
+    "cli": NOUNS | CONTRACTS | {"", "api", "runs", "checks", "report", "documents", "collections", "text"},
     "__main__": {"cli"},
-    "": NOUNS
-    | {"api", "patterns", "sanitize", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
+    "": NOUNS | {"api", "runs", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
 }
 HEAVY = ("torch", "spacy", "pyspark", "matplotlib", "pandas", "polars", "numba", "flask", "fastapi", "sklearn", "scipy", "pyarrow", "numpy")
 
@@ -145,7 +112,7 @@ def test_import_shoal_is_light():
     "code",
     [
         "import shoal; [getattr(shoal, name) for name in shoal.__all__]",
-        "import shoal.methods, shoal.measures, shoal.attacks, shoal.run, shoal.compare, shoal.testing, shoal.cli.app, shoal.cli.words",
+        "import shoal.methods, shoal.measures, shoal.attacks, shoal.runs.run, shoal.runs.compare, shoal.testing, shoal.cli.app, shoal.cli.verbs",
     ],
 )
 def test_nothing_optional_is_ever_loaded(code):

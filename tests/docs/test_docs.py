@@ -13,10 +13,10 @@ import pytest
 
 from shoal.example import invented_patients
 from shoal.files import write_table
-from shoal.recipe import Recipe
 from shoal.registry import known
 from shoal.roles import Roles
-from shoal.run import protect_to_folder
+from shoal.runs.recipe import Recipe
+from shoal.runs.run import protect_to_folder
 from tests.data import ROOT
 
 DOCS = ROOT / "docs"

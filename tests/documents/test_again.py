@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.document import Document, Finding
-from shoal.documents.again import Again, Elsewhere, Seen, says_something
 from shoal.documents.case import Looked
+from shoal.documents.formats.pieces import edited
 from shoal.documents.leaks import UNSURE, text_leaks
-from shoal.documents.pieces import edited
+from shoal.documents.phrases import Again, Elsewhere, Seen, says_something
 from shoal.documents.redact import edits_of, verdicts
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.documents.blocks import background, blocks, clusters, score
-from shoal.documents.risk_terms import Hits, RiskTerms
+from shoal.documents.risk.blocks import background, blocks, clusters, score
+from shoal.documents.risk.terms import Hits, RiskTerms
 from shoal.errors import ParameterError
 
 TERMS = ["gun", "bomb", "mass destruction"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.documents import recognizers_checks as check
+from shoal.documents.detectors import check_digits as check
 
 PUBLISHED = [
     (check.luhn, "4111 1111 1111 1111"),  # a card network's test number

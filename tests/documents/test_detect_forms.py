@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shoal.document import ACCOUNT, ADDRESS, DATE, EMAIL, IDENTITY, LOCATION, ORGANIZATION, PERSON, PHONE, URL, Document
-from shoal.documents.detect import detect
-from shoal.documents.recognizers import Recognizers
+from shoal.documents.detectors.detect import detect
+from shoal.documents.detectors.recognizers import Recognizers
 from shoal.errors import ParameterError
 
 FOUND = [

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from shoal.contracts import Detector
 from shoal.document import ADDRESS, LOCATION, ORGANIZATION, PERSON, PHONE, UNKNOWN, Document, Finding
-from shoal.documents.capitals import Capitals
-from shoal.documents.detect import default_detectors, detect, merge
-from shoal.documents.kinds import OwnKinds, kinds_of, read_kinds
-from shoal.documents.recognizers import Recognizers
-from shoal.documents.spacy_layer import SpacyLayer, installed_pipelines
-from shoal.documents.tagger import Tagger
+from shoal.documents.detectors.capitals import Capitals
+from shoal.documents.detectors.detect import default_detectors, detect, merge
+from shoal.documents.detectors.kinds import OwnKinds, kinds_of, read_kinds
+from shoal.documents.detectors.recognizers import Recognizers
+from shoal.documents.detectors.spacy_layer import SpacyLayer, installed_pipelines
+from shoal.documents.detectors.tagger import Tagger
 from shoal.errors import DataError, UnknownNameError
 
 

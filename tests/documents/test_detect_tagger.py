@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.document import LOCATION, ORGANIZATION, PERSON, Document
-from shoal.documents.detect import detect
-from shoal.documents.recognizers import Recognizers
-from shoal.documents.tagger import LABELS, Tagger, chances, load_model, shipped_model, stretches
-from shoal.documents.tagger_words import form_of, sentences_of, tokens_of, word_list
+from shoal.documents.detectors.detect import detect
+from shoal.documents.detectors.recognizers import Recognizers
+from shoal.documents.detectors.tagger import LABELS, Tagger, chances, load_model, shipped_model, stretches
+from shoal.documents.detectors.tagger_words import form_of, sentences_of, tokens_of, word_list
 from shoal.errors import DataError, ParameterError
 from shoal.kernels.chains import marginals
 from tests.data import data_path

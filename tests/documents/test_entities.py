@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from benchmarks.variants import judged
 from shoal.document import DATE, LOCATION, ORGANIZATION, PERSON, PHONE, UNKNOWN
-from shoal.documents.canonical import Date, address, date_order, email, number, parse_date, phone, url
-from shoal.documents.entities import Mention, resolve
-from shoal.documents.places import Places, continent_of, country_of, gazetteer
-from shoal.documents.spelling import roots
-from shoal.documents.styles import replacements
+from shoal.documents.names.canonical import Date, address, date_order, email, number, parse_date, phone, url
+from shoal.documents.names.entities import Mention, resolve
+from shoal.documents.names.places import Places, continent_of, country_of, gazetteer
+from shoal.documents.names.spelling import roots
+from shoal.documents.names.styles import replacements
 from shoal.errors import DataError, ParameterError
 
 PAIRS = list(csv.DictReader((Path(__file__).parent / "mention_pairs.csv").open(encoding="utf-8")))

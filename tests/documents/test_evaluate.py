@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.documents.evaluate import (
+from shoal.documents.risk.queries import (
     Query,
     change,
     compare,
@@ -19,7 +19,7 @@ from shoal.documents.evaluate import (
     retrieval,
     shared_threshold,
 )
-from shoal.documents.recovery import Removed, recover_by_context, recover_by_search
+from shoal.documents.risk.recovery import Removed, recover_by_context, recover_by_search
 from shoal.errors import DataError, ParameterError
 from shoal.text.search import SearchEngine
 

@@ -14,9 +14,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen import canvas
 
 from shoal.document import Edit
+from shoal.documents.formats.read import read_document
+from shoal.documents.formats.write import write_redacted
 from shoal.documents.leaks import leaks
-from shoal.documents.read import read_document
-from shoal.documents.write import write_redacted
 from shoal.errors import DataError
 
 NAME = "Zimmerwald"

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.document import Edit
+from shoal.documents.formats.pieces import edited, put_back, seen
+from shoal.documents.formats.read import digest_of, open_bytes, read_document
+from shoal.documents.formats.write import write_redacted
 from shoal.documents.leaks import INSIDE, leaks, searchable, text_leaks
-from shoal.documents.pieces import edited, put_back, seen
-from shoal.documents.read import digest_of, open_bytes, read_document
-from shoal.documents.write import write_redacted
 
 WORDS = st.text(string.ascii_letters + "äéß'&<>-%=_", min_size=1, max_size=9)
 KINDS = ("txt", "md", "html", "eml", "docx")

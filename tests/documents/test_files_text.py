@@ -12,9 +12,9 @@ import pytest
 from docx import Document as Docx
 
 from shoal.document import Edit
+from shoal.documents.formats.read import find_documents, read_document, read_table_column
+from shoal.documents.formats.write import write_redacted, write_table_column
 from shoal.documents.leaks import leaks
-from shoal.documents.read import find_documents, read_document, read_table_column
-from shoal.documents.write import write_redacted, write_table_column
 from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken
 
 NAME = "Zimmerwald"

@@ -11,9 +11,9 @@ from docx.oxml.ns import nsdecls
 from docx.shared import Pt
 
 from shoal.document import Edit
+from shoal.documents.formats.read import read_document
+from shoal.documents.formats.write import write_redacted
 from shoal.documents.leaks import leaks
-from shoal.documents.read import read_document
-from shoal.documents.write import write_redacted
 from shoal.errors import DataError, PromiseBroken
 
 NAME = "Zimmerwald"
@@ -304,7 +304,7 @@ def test_files_that_are_not_what_they_say(tmp_path, monkeypatch):
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("word/document.xml", b"\x00" * (8 << 20))
-    monkeypatch.setattr("shoal.documents.package.MOST_BYTES", 4 << 20)
+    monkeypatch.setattr("shoal.documents.formats.package.MOST_BYTES", 4 << 20)
     says(bomb.getvalue(), "unpacks to more than 4 MB")
     lie = bytearray(bomb.getvalue())  # the sizes it states, in both its headers, are those of a small file
     for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.document import Block
-from shoal.documents import plausible
-from shoal.documents.plausible import General, generalize, generalize_to, more_general
-from shoal.documents.risk_terms import RiskTerms, grow
+from shoal.documents.risk import plausible
+from shoal.documents.risk.plausible import General, generalize, generalize_to, more_general
+from shoal.documents.risk.terms import RiskTerms, grow
 from shoal.errors import ParameterError
 from shoal.text.wordnet import WordNet, read_wordnet
 from tests.documents.tiny_wordnet import real_wordnet, write_wordnet

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.documents.risk_terms import RISK_QUERIES, RISK_SEEDS, RiskTerms, grow, read_terms
+from shoal.documents.risk.terms import RISK_QUERIES, RISK_SEEDS, RiskTerms, grow, read_terms
 from shoal.errors import DataError, ParameterError
 from shoal.text.wordnet import WordNet, read_wordnet
 from shoal.text.words import STOP_WORDS, Vocabulary, folded, stems, tokens

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.document import Decision, Document, Finding
-from shoal.documents.again import Again, Elsewhere, Seen, named_elsewhere
 from shoal.documents.case import Case
 from shoal.documents.leaks import text_leaks
+from shoal.documents.phrases import Again, Elsewhere, Seen, named_elsewhere
 from shoal.documents.review import extended, questions, same_text
 from shoal.errors import DataError, OutputError
-from shoal.sanitize import document_named
+from shoal.runs.documents import document_named
 
 EXAMPLE_3 = (
     "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a laboratory near the "

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.document import ACCOUNT, ADDRESS, DATE, EMAIL, IDENTITY, LOCATION, ORGANIZATION, PERSON, PHONE, UNKNOWN, URL, Edit
-from shoal.documents.canonical import parse_date
-from shoal.documents.entities import Mention, resolve
-from shoal.documents.folding import tokens
-from shoal.documents.places import Places
-from shoal.documents.styles import BOX, STYLES, edits, label_of, labels, map_from_json, map_to_json, replacements
-from shoal.documents.surrogates import Surrogates, shifted
+from shoal.documents.names.canonical import parse_date
+from shoal.documents.names.entities import Mention, resolve
+from shoal.documents.names.folding import tokens
+from shoal.documents.names.places import Places
+from shoal.documents.names.styles import BOX, STYLES, edits, label_of, labels, map_from_json, map_to_json, replacements
+from shoal.documents.names.surrogates import Surrogates, shifted
 from shoal.errors import DataError, ParameterError
 
 KINDS = [PERSON, ORGANIZATION, LOCATION, ADDRESS, EMAIL, PHONE, URL, ACCOUNT, IDENTITY, UNKNOWN]

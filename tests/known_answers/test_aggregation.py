@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.aggregation import (
+from shoal.kernels.linkage.aggregation import (
     OWA,
     Bilinear,
     Choquet,

@@ -6,18 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal.checks.tables import check_release
 from shoal.errors import DataError, ParameterError
 from shoal.kernels.anti_unification import anti_unify, find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.masks import Demand, joined, mask_groups
-from shoal.learning import decision_tree, matrices
 from shoal.measures import NCP
 from shoal.methods import AntiUnification, AntiUnificationSafe
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
-from shoal.report.check import check_release
 from shoal.roles import Roles
-from shoal.sample import sample
+from shoal.runs.learning import decision_tree, matrices
+from shoal.runs.recipe import apply_steps
+from shoal.runs.sample import sample
 from shoal.table import Table
 from tests.data import data_path
 

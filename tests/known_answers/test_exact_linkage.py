@@ -6,15 +6,15 @@ import json
 import numpy as np
 import pytest
 
-from shoal.kernels import benders, simplices
-from shoal.kernels.aggregation import OWA, Bilinear, Choquet, WeightedMean, recount, standardized
-from shoal.kernels.benders import solve
-from shoal.kernels.dominance import distinct, undominated
-from shoal.kernels.margins import Game
+from shoal.kernels.linkage import benders, simplices
+from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, recount, standardized
+from shoal.kernels.linkage.benders import solve
+from shoal.kernels.linkage.dominance import distinct, undominated
+from shoal.kernels.linkage.margins import Game
+from shoal.kernels.linkage.parameter_space import Space
 from shoal.kernels.mdav import mdav_groups
-from shoal.kernels.parameter_space import Space
-from shoal.report.linkage_proof import ProofBroken, check_linkage
 from tests.data import data_path
+from tests.linkage_proof import ProofBroken, check_linkage
 
 FAMILIES = ["weighted-mean", "owa", "bilinear", "choquet", "choquet-submodular"]
 

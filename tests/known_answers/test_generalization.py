@@ -7,16 +7,16 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
+from shoal.checks.tables import check_release
 from shoal.errors import DataError, ParameterError
-from shoal.learning import LEARNERS, combined_f_test, learn
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
 from shoal.methods.mondrian import _parts
 from shoal.randomness import rng_for
 from shoal.release import Release
-from shoal.report.check import check_release
 from shoal.roles import Roles
-from shoal.sample import sample
+from shoal.runs.learning import LEARNERS, combined_f_test, learn
+from shoal.runs.sample import sample
 from shoal.table import Table
 
 TELLING = (InfogainMondrian, BalancedMondrian, Kactus, KactusRefined)

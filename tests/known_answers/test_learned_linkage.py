@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from shoal.attacks import DistanceLinkage, LearnedLinkage
-from shoal.attacks.leaks import mobius_of_pairs
+from shoal.attacks.telling_columns import mobius_of_pairs
 from shoal.errors import DataError, ParameterError
 from shoal.files import read_table
-from shoal.kernels import closer
-from shoal.kernels.aggregation import Choquet
-from shoal.kernels.closer import Distance
-from shoal.kernels.hrla import hrla
-from shoal.kernels.linkage_learning import Links, features, learn_form, learn_weights, linked, polish
+from shoal.kernels.linkage import closer
+from shoal.kernels.linkage.aggregation import Choquet
+from shoal.kernels.linkage.closer import Distance
+from shoal.kernels.linkage.hrla import hrla
+from shoal.kernels.linkage.learning import Links, features, learn_form, learn_weights, linked, polish
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
 from shoal.registry import make
 from shoal.release import Release
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps
 from shoal.score import Knowledge
 from shoal.table import Table
 from tests.data import data_path

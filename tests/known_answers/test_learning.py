@@ -7,12 +7,12 @@ import pytest
 
 from shoal.contracts import quiet
 from shoal.errors import DataError, ParameterError
-from shoal.learning import LEARNERS, REGRESSORS, decision_tree, halves, learn, matrices
 from shoal.methods import Kactus, Mondrian
 from shoal.params import Params
 from shoal.randomness import rng_for
 from shoal.release import Release
 from shoal.roles import Roles
+from shoal.runs.learning import LEARNERS, REGRESSORS, decision_tree, halves, learn, matrices
 from shoal.table import Table
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.kernels import agreement, groups, neighbours
+from shoal.kernels import groups
+from shoal.kernels.linkage import agreement, neighbours
 
 # age and income in units that make distances whole numbers
 ORIGINAL = np.array([[1.0, 1.0], [1.0, 5.0], [6.0, 1.0], [6.0, 6.0]])

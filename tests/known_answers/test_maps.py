@@ -14,9 +14,9 @@ from shoal.errors import DataError, ParameterError
 from shoal.kernels import som
 from shoal.kernels.density import bandwidth, modes
 from shoal.kernels.lvq import gradients, majority, wlvq2
-from shoal.recipe import Recipe
 from shoal.registry import known, make
-from shoal.run import protect_to_folder
+from shoal.runs.recipe import Recipe
+from shoal.runs.run import protect_to_folder
 
 
 def points(n=120, d=4, seed=1):

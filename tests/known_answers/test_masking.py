@@ -13,8 +13,8 @@ from shoal.files import read_table
 from shoal.measures import IL, PIL, IL1s, KAnonymity, SSERatio
 from shoal.methods import IndividualRanking, Mdav, MdavLarge, Noise, PcaProjection, RankSwapping, VMdav, ZProjection
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps
 from shoal.score import Knowledge, disclosure_risk
 from shoal.table import Table
 from tests.data import data_path

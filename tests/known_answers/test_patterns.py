@@ -8,8 +8,8 @@ import pytest
 import shoal
 from shoal import Release, Roles, Table
 from shoal.errors import DataError, ParameterError
-from shoal.patterns import Pattern, generalized_patterns, patterns_of
-from shoal.report.html import internal_report, public_report
+from shoal.report.table_pages import internal_report, public_report
+from shoal.runs.patterns import Pattern, generalized_patterns, patterns_of
 
 # Eleven records. Four groups are released; the 8th and the 9th record are not.
 ORIGINAL = Table.of(

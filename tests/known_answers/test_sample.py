@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.randomness import rng_for
-from shoal.sample import sample
+from shoal.runs.sample import sample
 from shoal.table import Table
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.kernels.tree_pruning import TOLERATED, upper_error_rate
-from shoal.kernels.tree_splits import best_threshold, by_value, logarithms
-from shoal.kernels.trees import Tree, distribution, from_sklearn, grow, predict, route, shares, with_counts
+from shoal.kernels.trees.c45 import Tree, distribution, from_sklearn, grow, predict, route, shares, with_counts
+from shoal.kernels.trees.pruning import TOLERATED, upper_error_rate
+from shoal.kernels.trees.splits import best_threshold, by_value, logarithms
 
 Codes = NDArray[np.int32]
 Path = tuple[tuple[int, int, int], ...]  # column, threshold, edge

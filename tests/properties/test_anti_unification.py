@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.checks.tables import check_release
 from shoal.errors import ParameterError
 from shoal.kernels.anti_unification import find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.methods import AntiUnification, AntiUnificationSafe
 from shoal.randomness import rng_for
-from shoal.report.check import check_release
 from shoal.roles import Roles
 from tests.properties.test_generalization import LEVELS, QUASI, allows, ks, rows_of, seeds, tables
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
-from shoal.kernels import benders
-from shoal.kernels.aggregation import TIE, Bilinear, Choquet, recount
-from shoal.kernels.benders import solve
-from shoal.report import linkage_proof
-from shoal.report.linkage_proof import check_linkage
+from shoal.kernels.linkage import benders
+from shoal.kernels.linkage.aggregation import TIE, Bilinear, Choquet, recount
+from shoal.kernels.linkage.benders import solve
+from tests import linkage_proof
+from tests.linkage_proof import check_linkage
 
 N, D = 6, 3
 whole = arrays(np.float64, (N, D), elements=st.integers(0, 4).map(float))  # few values: ties and twins abound

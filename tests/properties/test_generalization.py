@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import cell
+from shoal.checks.tables import check_promises, check_release, verify
 from shoal.files import write_table
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
 from shoal.randomness import rng_for
-from shoal.recipe import Recipe
-from shoal.report.check import check_promises, check_release, verify
 from shoal.roles import Roles
-from shoal.run import protect_to_folder
-from shoal.sample import sample
+from shoal.runs.recipe import Recipe
+from shoal.runs.run import protect_to_folder
+from shoal.runs.sample import sample
 from shoal.table import Table
 
 unhurried = settings(deadline=None, max_examples=40, derandomize=True)  # the first example pays for compiling

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shoal.kernels.kactus import anonymize
-from shoal.kernels.trees import grow, route
+from shoal.kernels.trees.c45 import grow, route
 
 IntArray = NDArray[np.int64]
 

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.kernels import closer
-from shoal.kernels.aggregation import Choquet
-from shoal.kernels.closer import Distance
-from shoal.kernels.linkage_learning import Links, features, lead, learn_weights, linked, polish
+from shoal.kernels.linkage import closer
+from shoal.kernels.linkage.aggregation import Choquet
+from shoal.kernels.linkage.closer import Distance
+from shoal.kernels.linkage.learning import Links, features, lead, learn_weights, linked, polish
 
 FloatArray = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.kernels import agreement, groups, kdtree, neighbours
+from shoal.kernels import groups, kdtree
+from shoal.kernels.linkage import agreement, neighbours
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

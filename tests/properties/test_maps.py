@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.checks.tables import check_release
 from shoal.kernels import som
 from shoal.kernels.density import modes
 from shoal.kernels.groups import class_sizes
 from shoal.measures import DistinctLDiversity
 from shoal.methods import CTca, Kde, KTca
 from shoal.randomness import rng_for
-from shoal.report.check import check_release
 from shoal.roles import Roles
 from shoal.table import Table
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.checks.tables import check_release
 from shoal.kernels.groups import class_sizes
 from shoal.measures import SSE
 from shoal.methods import METHODS, IndividualRanking, Mdav, MdavLarge, Noise, PcaProjection, RankSwapping, VMdav, ZProjection
 from shoal.randomness import rng_for
-from shoal.recipe import apply_steps
-from shoal.report.check import check_release
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps
 from shoal.table import Table
 
 unhurried = settings(deadline=None, max_examples=40, derandomize=True)  # the first example pays for compiling

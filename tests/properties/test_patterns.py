@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Release, Roles, Table, cell
-from shoal.kernels.containment import Ranges
 from shoal.kernels.coverage import TAKEN, satisfied
-from shoal.patterns import patterns_of
+from shoal.kernels.linkage.containment import Ranges
+from shoal.runs.patterns import patterns_of
 
 
 def allows(text, value) -> bool:

@@ -10,7 +10,7 @@ from shoal import cell
 from shoal.methods import Mondrian
 from shoal.randomness import rng_for
 from shoal.roles import Roles
-from shoal.sample import sample
+from shoal.runs.sample import sample
 from shoal.table import Table
 
 QUASI = ("number", "word")

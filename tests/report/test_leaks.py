@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from shoal.report.leaks import MOST_DRAWN, lattice, leak_bars
+from shoal.report.telling_columns import MOST_DRAWN, lattice, leak_bars
 
 NAMES = ["age", "income", "<zip>", "a & b", "e", "f"]
 
@@ -46,7 +46,7 @@ def test_nothing_to_draw_is_said():
 
 
 def test_the_internal_report_blames_columns_and_the_public_one_does_not():
-    from shoal.report.html import internal_report, public_report
+    from shoal.report.table_pages import internal_report, public_report
 
     found = {
         "words": ["Protect age more."], "weights": {"age": 1.0}, "rate_of_all": 0.5, "rate_alone": {"age": 0.5}, "rate_without": {},

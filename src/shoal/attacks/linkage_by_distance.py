@@ -12,9 +12,9 @@ from pydantic import Field
 from shoal.attacks.matching import BoolArray, Files, FloatArray, files, points, result
 from shoal.cell import Cell, is_generalized, read_all, to_number
 from shoal.contracts import Progress, quiet
-from shoal.kernels.containment import Ranges, linked_to_class
 from shoal.kernels.groups import distinct_rows
-from shoal.kernels.neighbours import linked
+from shoal.kernels.linkage.containment import Ranges, linked_to_class
+from shoal.kernels.linkage.neighbours import linked
 from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge

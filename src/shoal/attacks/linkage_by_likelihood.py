@@ -11,7 +11,7 @@ from pydantic import Field
 from shoal.attacks.matching import Files, FloatArray, IntArray, files, result
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
-from shoal.kernels.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights
+from shoal.kernels.linkage.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights
 from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge

@@ -10,14 +10,14 @@ from numpy.random import Generator
 from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from shoal.attacks.leaks import leaks_of, parameters_of
+from shoal.attacks.learned_setting import Setting, nearest_shares, one_to_one_shares, setting_of
 from shoal.attacks.matching import FloatArray, IntArray, files, result
-from shoal.attacks.setting import Setting, nearest_shares, one_to_one_shares, setting_of
+from shoal.attacks.telling_columns import leaks_of, parameters_of
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
-from shoal.kernels import linkage_families as families
-from shoal.kernels.closer import Distance
-from shoal.kernels.linkage_families import Family, Known, Learned, Space
+from shoal.kernels.linkage import families
+from shoal.kernels.linkage.closer import Distance
+from shoal.kernels.linkage.families import Family, Known, Learned, Space
 from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
@@ -167,8 +167,8 @@ class LearnedLinkage(Params):
         return better if after > before else learned
 
     def _exact(self, setting: Setting, rows: IntArray, rng: Generator, progress: Progress) -> _Lesson:
-        from shoal.kernels.aggregation import OWA, Bilinear, WeightedMean
-        from shoal.kernels.benders import solve
+        from shoal.kernels.linkage.aggregation import OWA, Bilinear, WeightedMean
+        from shoal.kernels.linkage.benders import solve
 
         assert self.aggregator != "best"
         family = NAMED[self.aggregator]
@@ -215,7 +215,7 @@ class LearnedLinkage(Params):
         return _Lesson(learned, verdict + _thinned(others, rows, space), details)
 
     def _hrla(self, setting: Setting, rows: IntArray, rng: Generator, progress: Progress) -> _Lesson:
-        from shoal.kernels.hrla import hrla
+        from shoal.kernels.linkage.hrla import hrla
 
         self._few_attributes(setting)
         space = setting.spaces["each"]
@@ -271,7 +271,7 @@ def _thinned(others: IntArray, rows: IntArray, space: Space) -> str:
 
 def _as_aggregator(learned: Learned, wanted: Named) -> Any:
     """What the fast solver found, for the exact one to begin with."""
-    from shoal.kernels.aggregation import OWA, Bilinear, Choquet, WeightedMean, zeta
+    from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, zeta
 
     by = learned.by
     if wanted == "bilinear":
@@ -279,7 +279,7 @@ def _as_aggregator(learned: Learned, wanted: Named) -> Any:
         form = learned.matrix @ learned.matrix.T
         return Bilinear((form + form.T) / 2).scaled()
     if wanted == "choquet":
-        from shoal.attacks.leaks import mobius_of_pairs
+        from shoal.attacks.telling_columns import mobius_of_pairs
 
         measure = np.maximum(zeta(mobius_of_pairs(by.weights, by.attributes)), 0)
         measure[0] = 0.0

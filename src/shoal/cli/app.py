@@ -70,10 +70,10 @@ def look(
     json: Json = False,
 ) -> None:
     """Show a table's columns, kinds, missing values and uniqueness, and suggest roles."""
-    from shoal.cli import words
+    from shoal.cli import verbs
     from shoal.files import read_table
 
-    words.look(read_table(table, **_reading(encoding, delimiter, missing)), table, out, json)
+    verbs.look(read_table(table, **_reading(encoding, delimiter, missing)), table, out, json)
 
 
 @app.command()
@@ -97,17 +97,17 @@ def protect(
     json: Json = False,
 ) -> None:
     """Protect a table by one method, check it, attack it, and write a run folder."""
-    from shoal.cli import words
-    from shoal.recipe import Recipe
+    from shoal.cli import verbs
     from shoal.registry import make
+    from shoal.runs.recipe import Recipe
 
     recipe = Recipe(
         table,
-        words.roles(roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
-        (make("method", method, words.parameters(parameter)),),
+        verbs.roles(roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
     )
-    words.protect(recipe, out, seed, json)
+    verbs.protect(recipe, out, seed, json)
 
 
 @app.command()
@@ -118,10 +118,10 @@ def run(
     json: Json = False,
 ) -> None:
     """Do a recipe: several steps, chosen measures and attacks."""
-    from shoal.cli import words
-    from shoal.recipe import Recipe
+    from shoal.cli import verbs
+    from shoal.runs.recipe import Recipe
 
-    words.protect(Recipe.read(recipe), out, seed, json)
+    verbs.protect(Recipe.read(recipe), out, seed, json)
 
 
 @app.command()
@@ -148,13 +148,13 @@ def measure(
     json: Json = False,
 ) -> None:
     """Measure what a release costs in usefulness, and what its classes give away."""
-    from shoal.cli import training, words
+    from shoal.cli import training, verbs
 
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = words.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
-    words.measure(words.pair(folder, original, release, key, given), name, parameter, json)
+    given = verbs.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
 @app.command()
@@ -178,10 +178,10 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a release the way an intruder would, beside blind guessing."""
-    from shoal.cli import words
+    from shoal.cli import verbs
 
-    given = words.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal)
-    words.attack(words.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
+    given = verbs.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal)
+    verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
 @app.command()
@@ -190,9 +190,9 @@ def report(
     json: Json = False,
 ) -> None:
     """Measure and attack a run again, and write its certificate and reports anew."""
-    from shoal.cli import words
+    from shoal.cli import verbs
 
-    words.report(folder, json)
+    verbs.report(folder, json)
 
 
 @app.command()
@@ -202,9 +202,9 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a release against its certificate, from the file alone. Exit code 1 when something does not hold."""
-    from shoal.cli import words
+    from shoal.cli import verbs
 
-    if not words.verify(release, certificate, json):
+    if not verbs.verify(release, certificate, json):
         raise typer.Exit(1)
 
 
@@ -226,9 +226,9 @@ def compare(
     json: Json = False,
 ) -> None:
     """Protect by each of several recipes or parameters, and draw risk against loss."""
-    from shoal.cli import comparing, words
+    from shoal.cli import comparing, verbs
 
-    given = words.roles(
+    given = verbs.roles(
         roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal
     )
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
@@ -270,9 +270,9 @@ def list_(
     json: Json = False,
 ) -> None:
     """Name what is registered, with parameters."""
-    from shoal.cli import words
+    from shoal.cli import verbs
 
-    words.list_names(kind, json)
+    verbs.list_names(kind, json)
 
 
 @app.command()

@@ -32,13 +32,13 @@ def build(
     json: Json = False,
 ) -> None:
     """Turn texts into unit vectors: tokens, stop words, stems or not, WordNet filter, limits, tf-idf."""
-    from shoal.cli import show, words
-    from shoal.collect import build_space
+    from shoal.cli import show, verbs
     from shoal.collections.build import Builder
+    from shoal.runs.collections import build_space
 
     if labels not in ("none", "folders"):
         raise typer.BadParameter(f"--labels is none or folders, got '{labels}'")
-    given = words.parameters(parameter)
+    given = verbs.parameters(parameter)
     if like is not None and given:
         raise typer.BadParameter("--like uses the parameters of the other space: leave out -p")
     with show.progress() as progress:
@@ -76,18 +76,18 @@ def protect(
     json: Json = False,
 ) -> None:
     """Protect a space: release, certificate and report; what must not leave is in private/."""
-    from shoal.cli import show, words
-    from shoal.collect import protect_space
+    from shoal.cli import show, verbs
+    from shoal.runs.collections import protect_space
 
     with show.progress() as progress:
-        said = protect_space(space, method, out, words.parameters(parameter), seed, progress)
+        said = protect_space(space, method, out, verbs.parameters(parameter), seed, progress)
     if json:
         show.data({"folder": str(out), "certificate": said})
         return
     about = said["release"]
     rows = [("documents released", f"{about['rows']:,}"), ("clusters", f"{about['clusters']:,}"), ("terms", f"{about['terms']:,}")]
     rows += [(f"{one['what']} promised", f"{show.number(one['value'])}, found {show.number(one['found'])}") for one in said["promises"]]
-    rows += [(f"{one['name']} hits", words.rate(one)) for one in said["attacks"]]
+    rows += [(f"{one['name']} hits", verbs.rate(one)) for one in said["attacks"]]
     rows += [(one["name"], show.number(one["value"])) for one in said["measures"]]
     show.table("Release", ["what", "found"], rows)
     for warning in said["warnings"]:
@@ -105,8 +105,8 @@ def measure(
 ) -> None:
     """What the release costs, and what its clusters give away."""
     from shoal.cli import show
-    from shoal.collect import classified, load_collection, measured
-    from shoal.report.certificate import plain
+    from shoal.runs.certify import plain
+    from shoal.runs.collections import classified, load_collection, measured
 
     held = load_collection(run)
     chosen = _chosen("measure", name, parameter)
@@ -131,10 +131,10 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a release the way an intruder would, beside blind guessing."""
-    from shoal.cli import show, words
-    from shoal.collect import attacked, load_collection
+    from shoal.cli import show, verbs
     from shoal.collections.space import Space
-    from shoal.report.certificate import plain
+    from shoal.runs.certify import plain
+    from shoal.runs.collections import attacked, load_collection
 
     held = load_collection(run)
     chosen = _chosen("attack", name, parameter)
@@ -143,7 +143,7 @@ def attack(
     if json:
         show.data([plain(result.public()) for result in results])
         return
-    rows = [(one.name, words.rate(one.public()), f"{one.strict_hit / one.tried:.1%}", one.note) for one in results]
+    rows = [(one.name, verbs.rate(one.public()), f"{one.strict_hit / one.tried:.1%}", one.note) for one in results]
     show.table("Attacks", ["attack", "hits", "strict", "note"], rows)
     if outsiders is None and not chosen:
         show.say("membership was not tried: it needs documents that are not in the collection (--outsiders).")
@@ -160,8 +160,8 @@ def query(
     import json as json_
 
     from shoal.cli import show
-    from shoal.collect import RELEASE, queried, query_words
     from shoal.collections.release import CollectionRelease
+    from shoal.runs.collections import RELEASE, queried, query_words
 
     release = CollectionRelease.read(run / RELEASE if run.is_dir() else run)
     about = (run if run.is_dir() else run.parent) / "certificate.json"
@@ -177,11 +177,11 @@ def query(
 
 
 def _chosen(kind: Any, names: list[str] | None, parameter: list[str] | None) -> list[Any]:
-    from shoal.cli import words
-    from shoal.collect import make
+    from shoal.cli import verbs
     from shoal.errors import ParameterError
+    from shoal.runs.collections import make
 
-    wanted, given = words.names(names), words.parameters(parameter)
+    wanted, given = verbs.names(names), verbs.parameters(parameter)
     if given and len(wanted) != 1:
         raise ParameterError(f"-p needs one {kind} to belong to: name it with --{kind}.")
     return [make(kind, name, given) for name in wanted]

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from shoal.cli import show
-from shoal.cli.words import names, parameters
+from shoal.cli.verbs import names, parameters
 from shoal.errors import OutputError, ParameterError
 from shoal.folders import write_text
-from shoal.recipe import Recipe
 from shoal.registry import find, make
 from shoal.roles import Roles
+from shoal.runs.recipe import Recipe
 
 
 def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter: list[str] | None) -> list[tuple[str, Recipe]]:
@@ -46,9 +46,9 @@ def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter
 
 def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
     """A table, and the map if a file is named for it."""
-    from shoal.compare import compare as compare_all
-    from shoal.report.certificate import plain
-    from shoal.report.html import comparison_report
+    from shoal.report.table_pages import comparison_report
+    from shoal.runs.certify import plain
+    from shoal.runs.compare import compare as compare_all
 
     if out and out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")

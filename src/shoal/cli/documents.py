@@ -39,8 +39,8 @@ def detect(
     """Find entities and risky blocks in every file; write findings and a preview."""
     from shoal.cli import show
     from shoal.documents.case import Settings
-    from shoal.documents.risk_terms import read_senses, read_terms
-    from shoal.sanitize import detect_to_case
+    from shoal.documents.risk.terms import read_senses, read_terms
+    from shoal.runs.documents import detect_to_case
 
     settings = Settings.parse(
         {
@@ -101,7 +101,7 @@ def mark(
     """Remove a text wherever it stands in the documents of a case, though nothing found it."""
     from shoal.cli import show
     from shoal.documents.case import Case
-    from shoal.sanitize import mark_case
+    from shoal.runs.documents import mark_case
 
     with show.progress() as progress:
         found = mark_case(Case(case), text, kind, reason, by, progress)
@@ -127,7 +127,7 @@ def redact(
 ) -> None:
     """Apply the decisions. Every file is read back and searched before it counts as written."""
     from shoal.cli import show
-    from shoal.sanitize import redact_case
+    from shoal.runs.documents import redact_case
 
     choices = {
         "--numbers": (numbers, ("appearance", "random")),
@@ -164,7 +164,7 @@ def evaluate(
 ) -> None:
     """Information loss and disclosure risk, by asking originals and redacted documents the same."""
     from shoal.cli import show
-    from shoal.sanitize import evaluate_case
+    from shoal.runs.documents import evaluate_case
 
     with show.progress() as progress:
         found = evaluate_case(case, queries, progress)
@@ -220,7 +220,7 @@ def terms(
 ) -> None:
     """Show how risk terms grow through WordNet: senses, depth, what each adds."""
     from shoal.cli import show
-    from shoal.documents.risk_terms import RISK_SEEDS, grow, read_terms
+    from shoal.documents.risk.terms import RISK_SEEDS, grow, read_terms
     from shoal.errors import OutputError
     from shoal.folders import write_text
     from shoal.text.wordnet import read_wordnet

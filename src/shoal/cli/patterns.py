@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from shoal.cli import show
-from shoal.cli.words import names
+from shoal.cli.verbs import names
 from shoal.errors import ParameterError
 from shoal.files import read_table
-from shoal.patterns import Pattern, Patterns, patterns_of
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.run import load_run
+from shoal.runs.patterns import Pattern, Patterns, patterns_of
+from shoal.runs.run import load_run
 
 SHOWN = 20  # patterns, where nothing is said
 CLASSES = 3  # of a column, in the table

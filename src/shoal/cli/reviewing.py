@@ -12,7 +12,7 @@ from shoal.document import BLOCK, Block, Document
 from shoal.documents.case import REASONS, Case
 from shoal.documents.review import Question, Which, extended, marks, questions, same_text
 from shoal.errors import ShoalError, counted
-from shoal.sanitize import document_named, in_general_words
+from shoal.runs.documents import document_named, in_general_words
 
 AROUND = 160  # characters shown on either side
 KEYS = (

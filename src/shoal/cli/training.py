@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.cli import show
-from shoal.cli.words import names
+from shoal.cli.verbs import names
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
 from shoal.folders import write_text
-from shoal.run import load_run, with_cells_said
+from shoal.runs.run import load_run, with_cells_said
 
 
 def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
     """Accuracy, or R2 of a number, on untouched originals, trained on originals and on releases made the same way."""
-    from shoal.learning import as_rows
-    from shoal.learning import learn as learn_from
-    from shoal.report.certificate import plain
+    from shoal.runs.certify import plain
+    from shoal.runs.learning import as_rows
+    from shoal.runs.learning import learn as learn_from
 
     if folder is None:
         raise ParameterError("--target needs a run folder: models are trained on halves protected by the run's own recipe.")
@@ -45,10 +45,10 @@ def learn(folder: Path | None, target: str, learner: list[str] | None, json: boo
 
 def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
     """A point table, and a file beside it that says it is a draw."""
+    from shoal.checks.tables import read_certificate, sha256_of
     from shoal.files import write_table
     from shoal.randomness import new_secret, rng_for
-    from shoal.report.check import read_certificate, sha256_of
-    from shoal.sample import sample as draw
+    from shoal.runs.sample import sample as draw
 
     about = out.with_name(out.name + ".about.json")
     for path in (out, about):

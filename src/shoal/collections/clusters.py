@@ -14,7 +14,7 @@ from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, counted
-from shoal.kernels.spherical import content_order, rows_of
+from shoal.kernels.spherical.mdav import content_order, rows_of
 from shoal.params import Params
 from shoal.score import Score
 

@@ -18,7 +18,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, counted
 from shoal.kernels.distance_groups import distance_groups, swap_by_distance
 from shoal.kernels.matching import Documents, Rules, aggregate, distance_matrix, distances_between, documents_of
-from shoal.kernels.spherical import Rows, content_order
+from shoal.kernels.spherical.mdav import Rows, content_order
 from shoal.kernels.wu_palmer import Meanings, Taxonomy, dissimilarity_matrix, meanings_of, taxonomy_of
 from shoal.params import Params
 from shoal.release import Promise, Step

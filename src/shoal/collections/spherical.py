@@ -14,10 +14,10 @@ from shoal.collections.space import FloatArray, Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.blocks import block_of_rows
-from shoal.kernels.spherical import Gather, Rows, content_order, rows_of, spherical_groups
-from shoal.kernels.spherical_diversity import diverse_groups
-from shoal.kernels.spherical_refine import swap_passes
-from shoal.kernels.spherical_svd import latent_points, mdav_of_directions
+from shoal.kernels.spherical.diversity import diverse_groups
+from shoal.kernels.spherical.mdav import Gather, Rows, content_order, rows_of, spherical_groups
+from shoal.kernels.spherical.refine import swap_passes
+from shoal.kernels.spherical.svd import latent_points, mdav_of_directions
 from shoal.params import Params
 from shoal.release import Promise, Step
 

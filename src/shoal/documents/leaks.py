@@ -24,7 +24,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.documents.package import BUILT_IN_STYLE, FONTS
+from shoal.documents.formats.package import BUILT_IN_STYLE, FONTS
 
 # Not for sure: names are often ordinary words in lower case (Brown), or stand inside one (Christian, Christianity).
 LOWER_CASE, INSIDE = "in lower case", "inside a longer word"

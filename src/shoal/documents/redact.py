@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Literal
 
 from shoal.document import BLOCK, Block, Decision, Edit
-from shoal.documents.again import Again
 from shoal.documents.case import Logged, Looked
+from shoal.documents.phrases import Again
 
 Undecided = Literal["redact", "keep"]
 RULE, NOBODY = "rule", "undecided"  # who decided, where nobody did

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.document import BLOCK, UNKNOWN, Block, Decision, Document
-from shoal.documents.again import Again
 from shoal.documents.case import Case, Looked
+from shoal.documents.phrases import Again
 from shoal.documents.redact import NOBODY, verdicts
 
 Which = Literal["open", "all"]

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.containment import Ranges, _holds
+from shoal.kernels.linkage.containment import Ranges, _holds
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from shoal.cell import expected_numbers, is_generalized, read, value_shares
 from shoal.kernels.separation import davies_bouldin, silhouette
-from shoal.kernels.trees import grow, predict, route
+from shoal.kernels.trees.c45 import grow, predict, route
 from shoal.measures.loss import NumericLoss
 from shoal.measures.pairs import FloatArray, Pairs, spread
 from shoal.measures.squares import EarthMoversDistance

@@ -13,7 +13,7 @@ from shoal.contracts import Progress, quiet
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.kernels.trees import Tree, from_sklearn, grow, route
+from shoal.kernels.trees.c45 import Tree, from_sklearn, grow, route
 from shoal.methods.generalization import BoolArray, Coded, Generalization, IntArray, diversity, target_codes, tree_codes
 from shoal.methods.publish import Publication
 from shoal.release import Release

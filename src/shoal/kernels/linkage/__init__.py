@@ -1,0 +1,1 @@
+"""Kernels of record linkage: neighbours, agreement, and distances that are learned."""

@@ -1,0 +1,334 @@
+"""The weights that link most records, by cutting up the simplex of all weights: exact for weighted mean and OWA where covers do not close.
+
+Weights are points of a simplex, and a record is linked in a convex part of it. In a smaller simplex (a cell) the margin of a wrong link
+lies between its values at the corners: where all are negative the record is lost in the whole cell, where all are positive the link is no
+threat there. A cell with as many lost records as the target is done. So is one in which sets of records that cannot be linked together
+(by the game of `margins`, played within the cell) force as many failures; where few failures are left to spend, every way of spending
+them is tried. Any other cell is cut in two along the edge on which most margins change sign, near the middle of those changes.
+
+A pass proves that no weights have fewer failures than the target, or finds some. It keeps a log: the cuts between cells, and in each cell
+the mixtures of wrong links that leave nothing to win within it. With the log the proof can be checked by arithmetic alone.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from shoal.kernels.linkage.margins import best_margin
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+PARTS = 64  # an edge is cut at one of so many places: corners stay short fractions
+CELLS = 256  # between two looks at the clock
+DEPTH = 512  # cells waiting
+PLAY = 60  # undecided records up to which the game is worth playing
+TRIES = 3000  # ways of spending the last failures that are tried in one cell
+LINKS = 20_000_000  # in a log: a proof beyond that is no use to anybody
+NEVER = 1e-12  # margins in a cell are scaled to 1; this is zero
+
+DONE, OPEN, FOUND, FULL = 0, 1, 2, 3
+
+
+@dataclass
+class Log:
+    """Cells in the order they were met: how each is cut (two corners, a place; or none) and its mixtures, in flat arrays that grow."""
+
+    split: IntArray = field(default_factory=lambda: np.empty((1024, 3), np.int64))
+    cuts: IntArray = field(default_factory=lambda: np.empty(1024, np.int64))  # per cell, where its cuts end
+    links: IntArray = field(default_factory=lambda: np.empty(1024, np.int64))  # per cut, where its links end
+    row: IntArray = field(default_factory=lambda: np.empty(1024, np.int64))
+    share: FloatArray = field(default_factory=lambda: np.empty(1024))
+    size: IntArray = field(default_factory=lambda: np.zeros(3, np.int64))  # cells, cuts, links
+
+    def grow(self, cells: int, cuts: int, links: int) -> None:
+        """Room for so many more."""
+        room = self.size + np.array([cells, cuts, links])
+        for names, need in ((("split", "cuts"), room[0]), (("links",), room[1]), (("row", "share"), room[2])):
+            for name in names:
+                old = getattr(self, name)
+                if len(old) < need:
+                    new = np.empty((2 * int(need), *old.shape[1:]), old.dtype)
+                    new[: len(old)] = old
+                    setattr(self, name, new)
+
+
+class Pass:
+    """One pass over all cells: is there a point with fewer failures than the target?"""
+
+    def __init__(self, rows: FloatArray, record: IntArray, target: int) -> None:
+        """`rows` are margins over all n weights, less the tie, sorted by record; hopeless records are left out of rows and target."""
+        n = rows.shape[1]
+        self.rows, self.record, self.target = np.ascontiguousarray(rows), record, target
+        self.corners = np.empty((DEPTH, n, n))
+        self.corners[0] = np.eye(n)
+        self.waiting = np.zeros((DEPTH, 3), np.int64)  # where a cell's rows are, how many, how many records are lost
+        self.waiting[0, 1] = len(rows)
+        self.top = np.ones(1, np.int64)
+        self.lists = np.concatenate([np.arange(len(rows)), np.empty(max(1 << 16, 64 * len(rows)), np.int64)])
+        self.log = Log()
+        self.weights = np.full(n, 1 / n)
+
+    def walk(self) -> int:
+        """Look at some cells: DONE, OPEN, FOUND (in `weights`), or FULL where cells or log do not fit."""
+        if self.log.size[2] > LINKS:
+            return FULL
+        most = len(self.rows) + 64
+        self.log.grow(CELLS, CELLS * 64 + TRIES + most, CELLS * 64 * self.rows.shape[1] + TRIES * self.rows.shape[1] + most)
+        log = self.log
+        try:
+            return int(
+                _walk(self.rows, self.record, self.target, self.corners, self.waiting, self.top, self.lists, self.weights,
+                      log.split, log.cuts, log.links, log.row, log.share, log.size)
+            )  # fmt: skip
+        except np.linalg.LinAlgError:  # rounding made a game unsolvable: no proof comes of this pass
+            return FULL
+
+
+@njit(cache=True)
+def _walk(rows, record, target, corners, waiting, top, lists, weights, split, cuts, links, row, share, size):  # type: ignore[no-untyped-def]
+    n = rows.shape[1]
+    values = np.empty((rows.shape[0], n))
+    here = np.empty(rows.shape[0], np.int64)
+    bound_value, bound_offset = np.zeros((n, n - 1)), np.zeros(n)
+    for k in range(n - 1):
+        bound_value[k, k] = 1.0
+        bound_value[n - 1, k] = -1.0
+    bound_offset[n - 1] = 1.0
+    for _ in range(CELLS):
+        if top[0] == 0:
+            return DONE
+        if len(cuts) - size[0] < 2 or len(links) - size[1] < TRIES + len(rows) or len(row) - size[2] < n * TRIES + len(rows):
+            return OPEN  # the log must grow first
+        top[0] -= 1
+        cell = corners[top[0]].copy()
+        first, length, lost = waiting[top[0]]
+        node = size[0]
+        size[0] += 1
+        split[node] = -1
+        # Which records are lost in this cell, and which links threaten the others?
+        undecided, known, missed = 0, 0, 0
+        at = first
+        while at < first + length:
+            i = record[lists[at]]
+            before, gone, fails = known, False, False
+            while at < first + length and record[lists[at]] == i:
+                r = lists[at]
+                at += 1
+                if gone:
+                    continue
+                high, low, total = -np.inf, np.inf, 0.0
+                for k in range(n):
+                    v = 0.0
+                    for j in range(n):
+                        v += cell[k, j] * rows[r, j]
+                    values[known, k] = v
+                    total += v
+                    high, low = max(high, v), min(low, v)
+                if high <= 0:
+                    gone = True
+                    _note(r, 1.0, row, share, size)
+                    _close(links, size)
+                elif low <= 0:
+                    here[known] = r
+                    known += 1
+                    fails |= total <= 0
+            if gone:
+                lost += 1
+                known = before
+            elif known > before:
+                undecided += 1
+                missed += fails
+        cuts[node] = size[1]
+        if lost >= target:
+            continue
+        if lost + missed < target:
+            for j in range(n):
+                weights[j] = cell[:, j].sum() / n
+            return FOUND
+        spare = target - 1 - lost
+        if undecided <= PLAY:
+            marked = size[1], size[2]
+            state = _play(values[:known], here, record, undecided, spare, bound_value, bound_offset, cell, weights, links, row, share, size)
+            if state == FOUND:
+                return FOUND
+            cuts[node] = size[1]
+            if state == DONE:
+                continue
+            size[1], size[2] = marked  # the cell is cut in two: what was learned here is not needed
+            cuts[node] = size[1]
+        if first + 2 * known > len(lists) or top[0] + 2 > len(corners):
+            return FULL
+        a, b, place = _edge(values[:known])
+        split[node, 0], split[node, 1], split[node, 2] = a, b, place
+        middle = cell[a] + (cell[b] - cell[a]) * (place / PARTS)
+        for half in range(2):
+            lists[first + half * known : first + (half + 1) * known] = here[:known]
+            corners[top[0]] = cell
+            corners[top[0], a if half == 0 else b] = middle
+            waiting[top[0], 0], waiting[top[0], 1], waiting[top[0], 2] = first + half * known, known, lost
+            top[0] += 1
+    return OPEN
+
+
+@njit(cache=True)
+def _note(r, part, row, share, size):  # type: ignore[no-untyped-def]
+    row[size[2]], share[size[2]] = r, part
+    size[2] += 1
+
+
+@njit(cache=True)
+def _close(links, size):  # type: ignore[no-untyped-def]
+    links[size[1]] = size[2]
+    size[1] += 1
+
+
+@njit(cache=True)
+def _edge(values):  # type: ignore[no-untyped-def]
+    """The edge on which most margins change sign, and the place where half of them have."""
+    n = values.shape[1]
+    most, a, b = -1, 0, 1
+    for k in range(n):
+        for j in range(k + 1, n):
+            changes = 0
+            for r in range(len(values)):
+                changes += (values[r, k] > 0) != (values[r, j] > 0)
+            if changes > most:
+                most, a, b = changes, k, j
+    places = np.empty(most)
+    at = 0
+    for r in range(len(values)):
+        if (values[r, a] > 0) != (values[r, b] > 0):
+            places[at] = values[r, a] / (values[r, a] - values[r, b])
+            at += 1
+    return a, b, min(max(round(np.median(places) * PARTS), 1), PARTS - 1)
+
+
+@njit(cache=True)
+def _play(values, here, record, undecided, spare, bound_value, bound_offset, cell, weights, links, row, share, size):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Within a cell: DONE if more than `spare` undecided records must fail, FOUND if no more need to, OPEN if neither is known."""
+    count, n = values.shape
+    scale, offset, value = np.empty(count), np.empty(count), np.empty((count, n - 1))
+    mine, start = np.empty(count, np.int64), np.zeros(undecided + 1, np.int64)
+    i = -1
+    for r in range(count):
+        scale[r] = np.abs(values[r]).max()
+        offset[r] = values[r, n - 1] / scale[r]
+        for k in range(n - 1):
+            value[r, k] = values[r, k] / scale[r] - offset[r]
+        if r == 0 or record[here[r]] != record[here[r - 1]]:
+            i += 1
+        mine[r] = i
+        start[i + 1] = r + 1
+    dense, hot, bounds = np.empty((0, n - 1), np.int64), np.ones(count, np.bool_), np.array([n])
+    nobody, nothing = np.empty((0, 0)), np.empty(0, np.int64)
+    basis = np.append(count + 1 + np.arange(n - 1), count)
+    chosen = np.ones(undecided, np.bool_)
+    picked = np.zeros((max(spare, 0) + 2, n), np.int64)  # level by level, the records of the proof: one of them fails
+    width, turn = np.zeros(spare + 2, np.int64), np.zeros(spare + 2, np.int64)
+    # First, proofs that share no record: each costs one failure.
+    marked = size[1], size[2]
+    forced = 0
+    while forced <= spare:
+        v, theta, shares, _, settled = best_margin(
+            dense,
+            value,
+            offset,
+            mine,
+            start,
+            dense,
+            bound_value,
+            bound_offset,
+            bounds,
+            chosen,
+            hot,
+            basis,
+            NEVER,
+            0,
+            nobody,
+            nobody,
+            nothing,
+        )
+        if not settled:
+            return OPEN
+        if v > NEVER:
+            break
+        _mix(basis, shares, scale, here, links, row, share, size)
+        for b in range(n):
+            if basis[b] < count and shares[b] > 1e-11:
+                chosen[mine[basis[b]]] = False
+        forced += 1
+    if forced > spare:
+        return DONE
+    tries = 1
+    for _ in range(spare):
+        tries = min(tries * n, TRIES + 1)
+    if tries > TRIES // n and forced > 0:
+        return OPEN
+    # Then every way of spending the failures: give up one record of a proof after the other.
+    size[1], size[2] = marked
+    chosen[:] = True
+    level = 0
+    while True:
+        v, theta, shares, _, settled = best_margin(
+            dense,
+            value,
+            offset,
+            mine,
+            start,
+            dense,
+            bound_value,
+            bound_offset,
+            bounds,
+            chosen,
+            hot,
+            basis,
+            NEVER,
+            0,
+            nobody,
+            nobody,
+            nothing,
+        )
+        if not settled:
+            return OPEN
+        if v > NEVER:
+            for j in range(n):
+                last = 1 - theta.sum()
+                weights[j] = last * cell[n - 1, j]
+                for k in range(n - 1):
+                    weights[j] += theta[k] * cell[k, j]
+            return FOUND
+        _mix(basis, shares, scale, here, links, row, share, size)
+        width[level], turn[level] = 0, -1
+        for b in range(n):
+            if basis[b] < count and shares[b] > 1e-11:
+                i = mine[basis[b]]
+                known = False
+                for k in range(width[level]):
+                    known |= picked[level, k] == i
+                if not known:
+                    picked[level, width[level]] = i
+                    width[level] += 1
+        if level == spare:
+            width[level] = 0  # nothing left to spend
+        while level >= 0:
+            if turn[level] >= 0:
+                chosen[picked[level, turn[level]]] = True
+            turn[level] += 1
+            if turn[level] < width[level]:
+                break
+            level -= 1
+        if level < 0:
+            return DONE
+        chosen[picked[level, turn[level]]] = False
+        level += 1
+
+
+@njit(cache=True)
+def _mix(basis, shares, scale, here, links, row, share, size):  # type: ignore[no-untyped-def]
+    for b in range(len(basis)):
+        if basis[b] < len(scale) and shares[b] > 1e-13:
+            _note(here[basis[b]], shares[b] / scale[basis[b]], row, share, size)
+    _close(links, size)

@@ -1,0 +1,1 @@
+"""Kernels over sparse unit rows: groups by the cosine distance."""
