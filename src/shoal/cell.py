@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray
 from shoal.table import Table
-
-FloatArray = NDArray[np.float64]
 
 SUPPRESSED = "*"
 _INTERVAL = re.compile(r"\[(-?[0-9.eE+:T -]+?)\.\.(-?[0-9.eE+:T -]+)\]")

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.errors import RoleError
 from shoal.files import MISSING, read_rows
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

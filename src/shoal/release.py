@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.roles import Roles
 from shoal.table import Table
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

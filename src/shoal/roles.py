@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrays import FloatArray
 from shoal.errors import RoleError, counted, did_you_mean
 from shoal.hierarchy import Hierarchy
 from shoal.table import Table
@@ -115,7 +116,7 @@ class Roles:
         """The levels of an ordinal column, lowest first."""
         return tuple(self.ordinal[column]) if column in self.ordinal else table.orders[column]
 
-    def ordinal_codes(self, table: Table, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def ordinal_codes(self, table: Table, column: str) -> FloatArray:
         """An ordinal column as 0, 1, 2, ... by level; NaN where missing."""
         return level_places(table, column, self.levels(table, column))
 
@@ -160,7 +161,7 @@ class Roles:
             )
 
 
-def level_places(table: Table, column: str, levels: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def level_places(table: Table, column: str, levels: Sequence[str]) -> FloatArray:
     """Where each record's value stands among the levels; NaN where it is missing or none of them."""
     place = {level: i for i, level in enumerate(levels)}
     values = [np.nan if value is None else place.get(str(value), np.nan) for value in table.levels(column).to_pylist()]

@@ -8,8 +8,8 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.errors import ParameterError
 from shoal.roles import Roles
 
@@ -29,7 +29,7 @@ class Score:
     note: str = ""
     per_column: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
-    per_record: NDArray[np.float64] | None = field(default=None, repr=False)  # by release row; internal
+    per_record: FloatArray | None = field(default=None, repr=False)  # by release row; internal
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""
@@ -58,7 +58,7 @@ class Knowledge:
         """The columns the intruder links on."""
         return self.roles.quasi if self.columns is None else self.columns
 
-    def known_rows(self, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def known_rows(self, rows: int, rng: np.random.Generator) -> IntArray:
         """Which records the intruder knows: all, or a random draw."""
         if self.records is None:
             return np.arange(rows)
@@ -82,7 +82,7 @@ class AttackResult:
     note: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
-    per_record: NDArray[np.float64] | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
+    per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
 
     @property
     def rate(self) -> float:

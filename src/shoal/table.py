@@ -10,12 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError, counted, did_you_mean
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 FARTHEST = 1e75  # fourth powers of such numbers, and of one over them, still fit a float
 Kind = Literal["number", "date", "text", "flag", "empty"]
 
@@ -123,7 +121,7 @@ class Table:
             return "date"
         return "text"
 
-    def missing(self, name: str) -> NDArray[np.bool_]:
+    def missing(self, name: str) -> BoolArray:
         """Where a column has no value."""
         return np.asarray(pc.is_null(self._stored(name)))
 

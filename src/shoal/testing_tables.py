@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.randomness import rng_for
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
-IntArray = NDArray[np.int64]
 LEVELS = ("low", "middle", "high")
 ROWS = 24
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from shoal.attacks.matching import FloatArray, IntArray, files
+from shoal.arrays import FloatArray, IntArray
+from shoal.attacks.matching import files
 from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.linkage_by_distance import by_containment
-from shoal.attacks.matching import MOST_CORNERS, Files, FloatArray, IntArray
+from shoal.attacks.matching import MOST_CORNERS, Files
 from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.kernels.groups import distinct_rows

@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.random import Generator
 from pydantic import Field
 
-from shoal.attacks.matching import BoolArray, Files, FloatArray, files, points, result
+from shoal.arrays import BoolArray, FloatArray
+from shoal.attacks.matching import Files, files, points, result
 from shoal.cell import Cell, is_generalized, read_all, to_number
 from shoal.contracts import Progress, quiet
 from shoal.kernels.groups import distinct_rows

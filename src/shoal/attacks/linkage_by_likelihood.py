@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from shoal.attacks.matching import Files, FloatArray, IntArray, files, result
+from shoal.arrays import FloatArray, IntArray
+from shoal.attacks.matching import Files, files, result
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.kernels.linkage.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights

@@ -10,8 +10,9 @@ from numpy.random import Generator
 from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.learned_setting import Setting, nearest_shares, one_to_one_shares, setting_of
-from shoal.attacks.matching import FloatArray, IntArray, files, result
+from shoal.attacks.matching import files, result
 from shoal.attacks.telling_columns import leaks_of, parameters_of
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read_all, value_shares
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.scaling import standardized
@@ -18,9 +19,6 @@ from shoal.roles import Scale, level_places
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 MOST_CORNERS = 16
 
 

@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.linkage import closer
 from shoal.kernels.linkage.aggregation import mobius as mobius_of
 from shoal.kernels.linkage.aggregation import set_sizes, zeta
 from shoal.kernels.linkage.families import Learned, Space, Spaces, placed
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST_ASKED = 500  # records that each set of columns is tried on
 MOST_ROWS = 20_000  # released rows they are looked for among

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrays import IntArray
 from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
 from shoal.files import read_table
@@ -145,7 +146,7 @@ def pair(folder: Path | None, original: Path | None, release: Path | None, key: 
     return Run(Path(), Recipe(original, checked, ()), before, Release.given(after, source, checked), checked, 0)
 
 
-def _aligned(before: Table, after: Table, given: Roles) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _aligned(before: Table, after: Table, given: Roles) -> IntArray:
     """Row i of one belongs to row i of the other; an unprotected column that agrees as a whole but not row by row tells otherwise."""
     if len(before) != len(after):
         raise DataError(
@@ -166,7 +167,7 @@ def _same_values(left: pa.Array, right: pa.Array) -> bool:
     return bool(left.take(pc.sort_indices(left)).equals(right.take(pc.sort_indices(right))))
 
 
-def _by_key(before: Table, after: Table, key: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _by_key(before: Table, after: Table, key: str) -> IntArray:
     for table, which in ((before, "original"), (after, "release")):
         values = table.column(key).to_pylist()
         if None in values or len(set(values)) < len(values):

@@ -13,7 +13,8 @@ from numpy.random import Generator
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, Pair, blocks, over_same_terms, side_by_side, sums
+from shoal.arrays import FloatArray, IntArray
+from shoal.collections.measures import Pair, blocks, over_same_terms, side_by_side, sums
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet

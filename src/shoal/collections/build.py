@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.space import FloatArray, Space, known_rows, numbered, unit_rows
+from shoal.arrays import FloatArray
+from shoal.collections.space import Space, known_rows, numbered, unit_rows
 from shoal.errors import DataError, counted
 from shoal.params import Params
 from shoal.text.words import STOP_WORDS, folded, stems

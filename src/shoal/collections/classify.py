@@ -14,7 +14,8 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, blocks, over_same_terms
+from shoal.arrays import FloatArray, IntArray
+from shoal.collections.measures import blocks, over_same_terms
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space
 from shoal.contracts import Progress, quiet

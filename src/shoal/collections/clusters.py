@@ -9,7 +9,8 @@ from numpy.random import Generator
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import FloatArray, IntArray, side_by_side
+from shoal.arrays import FloatArray, IntArray
+from shoal.collections.measures import side_by_side
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet

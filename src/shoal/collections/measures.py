@@ -11,14 +11,12 @@ from pydantic import Field
 from scipy import sparse
 from scipy.special import gammaln
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.errors import DataError
 from shoal.params import Params
 from shoal.score import Score
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 BLOCK = 1 << 22  # similarities held at a time
 

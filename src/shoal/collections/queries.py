@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.measures import BLOCK, FloatArray, IntArray, Pair, over_same_terms
+from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.collections.measures import BLOCK, Pair, over_same_terms
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
@@ -112,7 +112,7 @@ def _f1(pair: Pair, queries: Any, by_name: IntArray, results: int) -> FloatArray
     return np.where(found > 0, 2 * both / np.maximum(found, 1), 1.0)
 
 
-def _top(relevance: FloatArray, by_name: IntArray, results: int) -> NDArray[np.bool_]:
+def _top(relevance: FloatArray, by_name: IntArray, results: int) -> BoolArray:
     """Which rows each column finds: one whole number per place holds relevance and, below it, the order of names."""
     n = len(by_name)
     keys = np.where(relevance > 0, _whole(relevance) * n + (n - 1 - by_name)[:, None], -1)

@@ -12,14 +12,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
-from shoal.collections.space import FloatArray, matrix_of, opened, save, texts_of, tidy
+from shoal.arrays import FloatArray, IntArray
+from shoal.collections.space import matrix_of, opened, save, texts_of, tidy
 from shoal.errors import DataError, OutputError, PromiseBroken, counted
 from shoal.release import Promise, Step
 
-IntArray = NDArray[np.int64]
 VECTOR = "vector"  # what promises are about: the whole row
 LABEL = "label"
 

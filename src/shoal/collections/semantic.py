@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.release import VECTOR, CollectionRelease, IntArray
+from shoal.arrays import Float32Array, FloatArray, IntArray
+from shoal.collections.release import VECTOR, CollectionRelease
 from shoal.collections.space import Space, tidy
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, counted
@@ -133,14 +133,14 @@ class Concepts:
     def __len__(self) -> int:
         return len(self.row)
 
-    def distances(self, progress: Progress = quiet) -> NDArray[np.float32]:
+    def distances(self, progress: Progress = quiet) -> Float32Array:
         """(4.18) for every pair: the dissimilarities of all nouns first, then documents."""
         used, number = np.unique(self.documents.meanings, return_inverse=True)
         matrix = dissimilarity_matrix(self.meanings, used, self.rules.nltk)
         numbered = self.documents._replace(meanings=number)
         return distance_matrix(numbered, matrix, self.rules, lambda done, of: progress("comparing", done, of))
 
-    def centroids(self, groups: IntArray, distances: NDArray[np.float32] | None = None) -> Documents:
+    def centroids(self, groups: IntArray, distances: Float32Array | None = None) -> Documents:
         """(4.19) for each group, from the member nearest to all others outwards. A synset can stand there more than once.
 
         Distances between members are worked out where they are not given.
@@ -153,7 +153,7 @@ class Concepts:
             found.append(aggregate(self.meanings, self.documents, members[near], self.rules))
         return _stacked(found)
 
-    def _inside(self, members: IntArray) -> NDArray[np.float32]:
+    def _inside(self, members: IntArray) -> Float32Array:
         first, second = np.triu_indices(len(members), 1)
         inside = np.zeros((len(members), len(members)), np.float32)
         inside[first, second] = distances_between(
@@ -184,7 +184,7 @@ def sums_of(concepts: Concepts, groups: IntArray, centroids: Documents) -> Seman
     n, made = len(concepts), len(centroids.starts) - 1
     mean = concepts.mean()
 
-    def squared(some: Documents, others: Documents, to: IntArray) -> NDArray[np.float64]:
+    def squared(some: Documents, others: Documents, to: IntArray) -> FloatArray:
         return distances_between(concepts.meanings, some, others, (np.arange(len(to)), to), concepts.rules) ** 2
 
     sse = squared(concepts.documents, centroids, groups).sum()
@@ -221,7 +221,7 @@ def _nouns(wordnet: WordNet) -> Taxonomy:
     return taxonomy_of(starts, hypernyms[: starts[-1]], least[:count], most[:count], [wordnet.name(synset) for synset in range(count)])
 
 
-def _stacked(found: list[tuple[IntArray, NDArray[np.float64]]]) -> Documents:
+def _stacked(found: list[tuple[IntArray, FloatArray]]) -> Documents:
     lengths = [len(weights) for _, weights in found]
     document = np.repeat(np.arange(len(found)), lengths)
     return documents_of(document, np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found]), len(found))

@@ -11,13 +11,12 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from shoal.arrays import BoolArray, FloatArray
 from shoal.errors import DataError, OutputError, counted
 from shoal.folders import appearing
 
-FloatArray = NDArray[np.float64]
 FILE = "space.npz"
 UNIT = 1e-6  # how far a row's norm may be from 1
 
@@ -235,7 +234,7 @@ def _check_weights(matrix: Any) -> None:
         )
 
 
-def _places(wrong: NDArray[np.bool_]) -> str:
+def _places(wrong: BoolArray) -> str:
     count = int(wrong.sum())
     return f"{count:,} of the weights {'is' if count == 1 else 'are'}"
 

@@ -9,8 +9,9 @@ from numpy.random import Generator
 from pydantic import Field
 from scipy import sparse
 
-from shoal.collections.release import LABEL, VECTOR, CollectionRelease, IntArray
-from shoal.collections.space import FloatArray, Space, tidy, unit_rows
+from shoal.arrays import FloatArray, IntArray
+from shoal.collections.release import LABEL, VECTOR, CollectionRelease
+from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.blocks import block_of_rows

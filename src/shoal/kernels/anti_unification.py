@@ -12,11 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.masks import Demand, joined
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Condition = Literal["<", ">"]
 Passes = Literal["once", "until-nothing"]
 
@@ -123,13 +121,13 @@ def pattern_groups(codes: NDArray[Any], demand: Demand, conditions: Sequence[Con
 
 
 @njit(cache=True, inline="always")
-def _mix(key, value):  # type: ignore[no-untyped-def]
+def _mix(key, value):
     z = (key ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
     return z ^ (z >> np.uint64(29))
 
 
 @njit(cache=True)
-def _slots(least):  # type: ignore[no-untyped-def]
+def _slots(least):
     """An empty table of open addressing that is at most half full with so many entries."""
     slots = 16
     while slots < 2 * least:
@@ -138,7 +136,7 @@ def _slots(least):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _look_up(codes, classes, columns, patterns, row):  # type: ignore[no-untyped-def]
+def _look_up(codes, classes, columns, patterns, row):
     """Patterns that show the same columns: their own rows go into a table, then every row looks for its like there."""
     slots, match = _slots(len(patterns)), np.full(len(codes), -1)
     mask = np.uint64(len(slots) - 1)
@@ -164,7 +162,7 @@ def _look_up(codes, classes, columns, patterns, row):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _analyze(codes, classes, offset, order, starts, k, keep, most, draws, found, taken):  # type: ignore[no-untyped-def]
+def _analyze(codes, classes, offset, order, starts, k, keep, most, draws, found, taken):
     """Analyze-set for every class, one after the other: what each pattern shows, and its row. Marks the rows found and those taken.
 
     The stack holds the sets on the way to the present one: range, agreement, columns still to part by, parts still to look at.
@@ -226,7 +224,7 @@ def _analyze(codes, classes, offset, order, starts, k, keep, most, draws, found,
 
 
 @njit(cache=True)
-def _count_sets(moved, offset, a, b, agrees, sets, seen, tick):  # type: ignore[no-untyped-def]
+def _count_sets(moved, offset, a, b, agrees, sets, seen, tick):
     """How many sets each column would part the rows into; those that make one are agreed on. What the set came from agreed on is known."""
     d = moved.shape[1]
     for j in range(d):
@@ -242,7 +240,7 @@ def _count_sets(moved, offset, a, b, agrees, sets, seen, tick):  # type: ignore[
 
 
 @njit(cache=True)
-def _slot(codes, classes, shown, row, slots, agrees, r):  # type: ignore[no-untyped-def]
+def _slot(codes, classes, shown, row, slots, agrees, r):
     """Where a set stands in the table, or where it would: sets are the same when class, columns and values are."""
     d, mask = codes.shape[1], np.uint64(len(slots) - 1)
     key = _mix(np.uint64(0), classes[r])
@@ -262,7 +260,7 @@ def _slot(codes, classes, shown, row, slots, agrees, r):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def _own_row(order, a, b, draws, taken):  # type: ignore[no-untyped-def]
+def _own_row(order, a, b, draws, taken):
     """The row of least draw that no pattern has yet; where all are taken, the least of all."""
     best = order[a]
     for i in range(a + 1, b):
@@ -273,7 +271,7 @@ def _own_row(order, a, b, draws, taken):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _part(moved, at, column, order, a, b, k, seen, part_of, tick, spare, spare_row, parts):  # type: ignore[no-untyped-def]
+def _part(moved, at, column, order, a, b, k, seen, part_of, tick, spare, spare_row, parts):
     """Put the rows of each value side by side, and list the ranges of those that have k."""
     number = 0
     for i in range(a, b):

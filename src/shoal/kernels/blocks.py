@@ -6,14 +6,11 @@ its rows, so the whole grows with n. The cuts leave ragged groups, with half as 
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.kdtree import build
 from shoal.kernels.mdav import _last_groups, _pairs_by_scan, _total, checked_points
 from shoal.kernels.refine import swap_refinement
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def mdav_large_groups(
@@ -39,7 +36,7 @@ def block_of_rows(points: FloatArray, block_rows: int) -> IntArray:
 
 
 @njit(cache=True)
-def _group_blocks(rows, order, sizes, k):  # type: ignore[no-untyped-def]
+def _group_blocks(rows, order, sizes, k):
     """The groups of `mdav_groups` in each block, with numbers that run on. `order` lists the rows block by block, ascending in each."""
     groups = np.empty(rows.shape[0], np.int64)
     made, start = 0, 0

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 
 DIRECT = 1 << 24  # a table of groups x codes this small is counted cell by cell; a larger one is sorted
 
@@ -39,7 +38,7 @@ def group_values(codes: NDArray[Any], groups: IntArray) -> list[Values]:
     return [_values_of_column(codes[:, j], groups, size) for j in range(codes.shape[1])]
 
 
-def ncp(codes: NDArray[Any], groups: IntArray, ordered: NDArray[np.bool_], positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
+def ncp(codes: NDArray[Any], groups: IntArray, ordered: BoolArray, positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The normalised certainty penalty (Xu et al. 2006): the mean over rows and columns of a cell's width, and the mean of each column.
 
     Ordered columns: the group's interval over the range of all positions; nominal ones: (values in the group - 1) / (values there are - 1),
@@ -98,7 +97,7 @@ def _values_of_column(column: NDArray[Any], groups: IntArray, size: int) -> Valu
 
 
 @njit(cache=True)
-def _ranges(codes, groups, size):  # type: ignore[no-untyped-def]
+def _ranges(codes, groups, size):
     n, d = codes.shape
     lowest = np.full((size, d), np.iinfo(np.int64).max)
     highest = np.full((size, d), -1)
@@ -114,21 +113,21 @@ def _ranges(codes, groups, size):  # type: ignore[no-untyped-def]
 class Runs(NamedTuple):
     """Rows counted by value: value[v] has the runs start[v]..start[v+1], each the rows of one `extra` code (a class, say)."""
 
-    value: NDArray[np.int32]
-    start: NDArray[np.int32]
-    extra: NDArray[np.int32]
-    rows: NDArray[np.int32]
+    value: Int32Array
+    start: Int32Array
+    extra: Int32Array
+    rows: Int32Array
     total: IntArray  # the sum of extra, where that is a number rather than a code
 
 
 @njit(cache=True)
-def new_runs(n):  # type: ignore[no-untyped-def]
+def new_runs(n):
     """Room for the runs of n rows."""
     return Runs(np.empty(n, np.int32), np.empty(n + 1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int64))
 
 
 @njit(cache=True)
-def count_values(column, extra, extras, low, high, runs, cells, totals):  # type: ignore[no-untyped-def]
+def count_values(column, extra, extras, low, high, runs, cells, totals):
     """Fill `runs` with the values of a stretch of one column, ascending, and return how many there are.
 
     extras: codes of `extra` to tell apart; 1: none, but sum it if there is room in `totals`. low, high: the range of the column's codes here.
@@ -179,7 +178,7 @@ def count_values(column, extra, extras, low, high, runs, cells, totals):  # type
 
 
 @njit(cache=True)
-def part_rows(row, a, b, goes_left, spare):  # type: ignore[no-untyped-def]
+def part_rows(row, a, b, goes_left, spare):
     """One column of rows a..b: those that go left to the front, both sides in their order. Every entry is written to both sides, and one of the two stays."""
     front, back = a, 0
     for i in range(a, b):

@@ -6,10 +6,8 @@ costs one pass over the label pairs each way.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
 
 
 @njit(cache=True)

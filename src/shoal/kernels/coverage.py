@@ -9,10 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, IntArray
 from shoal.kernels.linkage.containment import Ranges, _holds
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 WORD = 64
 TAKEN = WORD * WORD  # patterns at a time
 
@@ -69,7 +68,7 @@ def _words(cells: IntArray, ranges: Ranges, codes: IntArray) -> tuple[IntArray, 
 
 
 @njit(cache=True)
-def _set(words, cell, start, low, high):  # type: ignore[no-untyped-def]
+def _set(words, cell, start, low, high):
     for p in range(len(cell)):
         bit = np.uint64(1) << np.uint64(p % WORD)
         for r in range(start[cell[p]], start[cell[p] + 1]):
@@ -78,7 +77,7 @@ def _set(words, cell, start, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _any(words):  # type: ignore[no-untyped-def]
+def _any(words):
     """For each row of words, which of them are not empty."""
     full = np.zeros(len(words), np.uint64)
     for row in range(len(words)):
@@ -89,7 +88,7 @@ def _any(words):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _lowest_bits():  # type: ignore[no-untyped-def]
+def _lowest_bits():
     """Where the lowest bit of a word stands, by de Bruijn's sequence."""
     place = np.empty(WORD, np.int64)
     for bit in range(WORD):
@@ -98,7 +97,7 @@ def _lowest_bits():  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _count(values, rows, first_code, row_of, words, full, support, covers, many, total):  # type: ignore[no-untyped-def]
+def _count(values, rows, first_code, row_of, words, full, support, covers, many, total):
     place = _lowest_bits()
     d = values.shape[1]
     mine = np.empty(d, np.int64)
@@ -127,7 +126,7 @@ def _count(values, rows, first_code, row_of, words, full, support, covers, many,
 
 
 @njit(cache=True)
-def _contained(values, cells, base, begin, low, high):  # type: ignore[no-untyped-def]
+def _contained(values, cells, base, begin, low, high):
     result = np.ones(values.shape[1], np.bool_)
     for c in range(values.shape[1]):
         for i in range(len(values)):

@@ -3,9 +3,8 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from shoal.arrays import FloatArray
 
 STEPS = 8  # grid steps per bandwidth
 TAIL = 6  # bandwidths at which the Gaussian ends

@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Float32Array = NDArray[np.float32]
-IntArray = NDArray[np.int64]
+from shoal.arrays import Float32Array, IntArray
 
 UNIT = 2.0**40
 GAIN = 1e-12
@@ -49,12 +48,12 @@ def _checked(distances: NDArray[Any], k: int) -> Float32Array:
 
 
 @njit(cache=True)
-def _whole(distance):  # type: ignore[no-untyped-def]
+def _whole(distance):
     return np.int64(np.rint(distance * UNIT))
 
 
 @njit(cache=True)
-def _farthest(groups, far):  # type: ignore[no-untyped-def]
+def _farthest(groups, far):
     best = -1
     for i in range(groups.shape[0]):
         if groups[i] < 0 and (best < 0 or far[i] > far[best]):
@@ -63,7 +62,7 @@ def _farthest(groups, far):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _leave(distances, groups, totals, i, group):  # type: ignore[no-untyped-def]
+def _leave(distances, groups, totals, i, group):
     groups[i] = group
     row = distances[i]
     for j in range(row.shape[0]):
@@ -71,7 +70,7 @@ def _leave(distances, groups, totals, i, group):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _group(distances, groups, totals, first, k, group):  # type: ignore[no-untyped-def]
+def _group(distances, groups, totals, first, k, group):
     """Group a row with its k - 1 nearest."""
     row = distances[first]
     _leave(distances, groups, totals, first, group)
@@ -84,7 +83,7 @@ def _group(distances, groups, totals, first, k, group):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def _mdav(distances, k):  # type: ignore[no-untyped-def]
+def _mdav(distances, k):
     n = live = distances.shape[0]
     groups = np.full(n, -1, np.int64)
     totals = np.zeros(n, np.int64)
@@ -108,7 +107,7 @@ def _mdav(distances, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _squares(distances, groups, i, to, count):  # type: ignore[no-untyped-def]
+def _squares(distances, groups, i, to, count):
     """From a row to each group: the sum of squared distances."""
     to[:count] = 0.0
     for j in range(groups.shape[0]):
@@ -116,7 +115,7 @@ def _squares(distances, groups, i, to, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _pass(distances, groups, sizes, k):  # type: ignore[no-untyped-def]
+def _pass(distances, groups, sizes, k):
     """Each row in turn makes the one move or exchange that lowers the sum most. Returns how many did."""
     n, count = groups.shape[0], sizes.shape[0]
     inside = np.zeros(count)  # squared distances of a group's pairs

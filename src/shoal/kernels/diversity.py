@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from shoal.arrays import FloatArray
 
 SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 
@@ -42,7 +42,7 @@ def sensitive_shares(sensitive: NDArray[Any] | None, n: int, l: int, entropy_l: 
 
 
 @njit(cache=True)
-def keeps(rows_left, rows_right, present, demand, work):  # type: ignore[no-untyped-def]
+def keeps(rows_left, rows_right, present, demand, work):
     """Whether both sides have the diversity and closeness demanded, counted afresh so that no rounding adds up over cuts."""
     for side in range(2):
         rows = rows_right if side else rows_left

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
+
 Codes = NDArray[Any] | Sequence[NDArray[Any]]
 Digits = list[tuple[NDArray[Any], int]]  # columns, each with its number of codes
 
@@ -109,25 +110,25 @@ def _ids(digits: Digits, space: int, n: int) -> tuple[IntArray, int]:
 
 
 @njit(cache=True)
-def _fold(keys, column, cardinality):  # type: ignore[no-untyped-def]
+def _fold(keys, column, cardinality):
     for i in range(len(keys)):
         keys[i] = keys[i] * cardinality + np.int64(column[i])
 
 
 @njit(cache=True)
-def _count(keys, table):  # type: ignore[no-untyped-def]
+def _count(keys, table):
     for i in range(len(keys)):
         table[keys[i]] += 1
 
 
 @njit(cache=True)
-def _renumber(keys, number):  # type: ignore[no-untyped-def]
+def _renumber(keys, number):
     for i in range(len(keys)):
         keys[i] = number[keys[i]]
 
 
 @njit(cache=True)
-def _run_lengths(keys):  # type: ignore[no-untyped-def]
+def _run_lengths(keys):
     """The distinct values of a sorted array, and how often each occurs."""
     n = len(keys)
     classes = min(n, 1)
@@ -146,7 +147,7 @@ def _run_lengths(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _mix(key):  # type: ignore[no-untyped-def]
+def _mix(key):
     """The finalizer of splitmix64: every bit of the key reaches every bit of the result."""
     z = np.uint64(key)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -155,7 +156,7 @@ def _mix(key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _hash_table(distinct):  # type: ignore[no-untyped-def]
+def _hash_table(distinct):
     """Open addressing, at most half full: each slot a key (-1: free) and its number, side by side so that a look-up misses cache once."""
     slots = 16
     while slots < 2 * len(distinct):
@@ -172,7 +173,7 @@ def _hash_table(distinct):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _find(keys, table):  # type: ignore[no-untyped-def]
+def _find(keys, table):
     """Replace every key by its number."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(keys)):
@@ -182,14 +183,14 @@ def _find(keys, table):  # type: ignore[no-untyped-def]
         keys[i] = table[slot, 1]
 
 
-def distinct_rows(points: NDArray[np.float64]) -> tuple[IntArray, IntArray, IntArray]:
+def distinct_rows(points: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """For every row of a matrix of numbers its distinct row; for every distinct row the lowest row equal to it, and how many are."""
     same_as, first, weight = _distinct(np.ascontiguousarray(points, dtype=np.float64))
     return same_as, first, weight
 
 
 @njit(cache=True)
-def _distinct(points):  # type: ignore[no-untyped-def]
+def _distinct(points):
     """The same open addressing; a slot holds the number of a distinct row."""
     n, d = points.shape
     bits = points.view(np.uint64)

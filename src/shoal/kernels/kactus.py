@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, Int32Array, IntArray
 
 ROUNDING = 1e-9  # l values equally often have the entropy log l, but for rounding
 DROPPED = -1
@@ -29,12 +29,12 @@ def anonymize(
     parent: NDArray[Any],
     node: NDArray[Any],
     k: int,
-    draws: NDArray[np.float64],
+    draws: FloatArray,
     sensitive: NDArray[Any] | None = None,
     l: int = 1,  # noqa: E741 - the letter of l-diversity
     entropy_l: float = 1.0,
     rescue: bool = True,
-) -> NDArray[np.int32]:
+) -> Int32Array:
     """For each row the node at which it is released; without `rescue`, as in the paper, -1 for rows that are dropped.
 
     `parent` numbers the nodes from the root, 0, so that parents come before children, and `node` is the deepest node each row reached. Rows
@@ -72,7 +72,7 @@ def anonymize(
 
 
 @njit(cache=True)
-def _climb(parent, node, draws, codes, values, rule):  # type: ignore[no-untyped-def]
+def _climb(parent, node, draws, codes, values, rule):
     """The node where each row ends up, and which nodes comply. Rows at a node that does not comply have climbed on with all it held."""
     n, m = len(node), len(parent)
     at = node.copy()
@@ -114,7 +114,7 @@ def _climb(parent, node, draws, codes, values, rule):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _append(first, last, following, node, head, tail):  # type: ignore[no-untyped-def]
+def _append(first, last, following, node, head, tail):
     """Hang a chain of rows on that of a node."""
     if first[node] < 0:
         first[node] = head
@@ -125,7 +125,7 @@ def _append(first, last, following, node, head, tail):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _chain(i, following, size):  # type: ignore[no-untyped-def]
+def _chain(i, following, size):
     rows = np.empty(size, np.int64)
     for place in range(size):
         rows[place] = i
@@ -134,7 +134,7 @@ def _chain(i, following, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _could_lend(child, sibling, complies, size, first, following, k):  # type: ignore[no-untyped-def]
+def _could_lend(child, sibling, complies, size, first, following, k):
     """The rows of a node's complying children that have some to spare, the number of the child for each row, and the children's sizes."""
     lenders, could_lend = 0, 0
     v = child
@@ -160,7 +160,7 @@ def _could_lend(child, sibling, complies, size, first, following, k):  # type: i
 
 
 @njit(cache=True)
-def _released_at(parent, at, complies):  # type: ignore[no-untyped-def]
+def _released_at(parent, at, complies):
     """From the node where a row ended up to the nearest node above that released what it held."""
     release = np.empty(len(parent), np.int64)
     for v in range(len(parent)):
@@ -174,7 +174,7 @@ def _released_at(parent, at, complies):  # type: ignore[no-untyped-def]
     return group
 
 
-def _rescue(group: IntArray, draws: NDArray[np.float64], codes: IntArray, scratch: IntArray, rule: tuple[int, int, float]) -> None:
+def _rescue(group: IntArray, draws: FloatArray, codes: IntArray, scratch: IntArray, rule: tuple[int, int, float]) -> None:
     """Give the rows that are left at the root a group of their own there."""
     left = np.flatnonzero(group == DROPPED)
     placed = np.flatnonzero(group != DROPPED)
@@ -191,7 +191,7 @@ def _rescue(group: IntArray, draws: NDArray[np.float64], codes: IntArray, scratc
 
 
 @njit(cache=True)
-def _dissolve(left, rows, starts, ends, order, codes, scratch, rule):  # type: ignore[no-untyped-def]
+def _dissolve(left, rows, starts, ends, order, codes, scratch, rule):
     """Rows of whole groups, taken one after the other until together with what is left they comply; the whole table does."""
     state = _state(left, codes, scratch)
     taken = np.empty(len(rows), np.int64)
@@ -210,7 +210,7 @@ def _dissolve(left, rows, starts, ends, order, codes, scratch, rule):  # type: i
 
 
 @njit(cache=True)
-def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):  # type: ignore[no-untyped-def]
+def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):
     """The rows to move so that the short group complies and all lenders still do, lowest priority numbers first; none if that cannot be."""
     k = rule[0]
     ask = len(scratch) > 0
@@ -281,7 +281,7 @@ def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):  # type
 
 
 @njit(cache=True)
-def _sift_down(heap, place, size, priority):  # type: ignore[no-untyped-def]
+def _sift_down(heap, place, size, priority):
     x = heap[place]
     while 2 * place + 1 < size:
         child = 2 * place + 1
@@ -295,7 +295,7 @@ def _sift_down(heap, place, size, priority):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _cells(rows, lender, codes, values):  # type: ignore[no-untyped-def]
+def _cells(rows, lender, codes, values):
     """A number for each pair of lender and value that occurs, so that memory does not grow with all pairs there could be."""
     key = np.empty(len(rows), np.int64)
     for x in range(len(rows)):
@@ -310,7 +310,7 @@ def _cells(rows, lender, codes, values):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _chain_is_diverse(i, following, codes, scratch, rule):  # type: ignore[no-untyped-def]
+def _chain_is_diverse(i, following, codes, scratch, rule):
     state = np.zeros(3)
     start = i
     while i >= 0:
@@ -324,7 +324,7 @@ def _chain_is_diverse(i, following, codes, scratch, rule):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _state(rows, codes, scratch):  # type: ignore[no-untyped-def]
+def _state(rows, codes, scratch):
     """What is known of a group; its values are counted in the scratch, if diversity is asked for."""
     state = np.zeros(3)
     for i in rows:
@@ -336,7 +336,7 @@ def _state(rows, codes, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _change(state, count, cell, by):  # type: ignore[no-untyped-def]
+def _change(state, count, cell, by):
     """One row more or less of a value."""
     state[DISORDER] += _c_log_c(count[cell] + by) - _c_log_c(count[cell])
     state[DISTINCT] += (count[cell] + by > 0) - (count[cell] > 0)
@@ -345,15 +345,15 @@ def _change(state, count, cell, by):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _diverse(state, rule):  # type: ignore[no-untyped-def]
+def _diverse(state, rule):
     return (rule[1] <= 1 or state[DISTINCT] >= rule[1]) and (rule[2] <= 0 or _entropy(state) >= rule[2] - ROUNDING)
 
 
 @njit(cache=True)
-def _entropy(state):  # type: ignore[no-untyped-def]
+def _entropy(state):
     return np.log(state[ROWS]) - state[DISORDER] / state[ROWS]
 
 
 @njit(cache=True)
-def _c_log_c(c):  # type: ignore[no-untyped-def]
+def _c_log_c(c):
     return c * np.log(c) if c > 1 else 0.0

@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
 
 
 class KdTree(NamedTuple):
@@ -37,7 +35,7 @@ def build(points: FloatArray, leaf_size: int = 16, nominal: int = 0) -> KdTree:
 
 
 @njit(cache=True)
-def _build(points, leaf_size, nominal):  # type: ignore[no-untyped-def]
+def _build(points, leaf_size, nominal):
     """Rearranges the rows of `points` themselves: below the first few levels a node's rows then lie together in cache."""
     n, d = points.shape
     most = 1
@@ -88,19 +86,19 @@ def _build(points, leaf_size, nominal):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _swap(points, order, i, k):  # type: ignore[no-untyped-def]
+def _swap(points, order, i, k):
     order[i], order[k] = order[k], order[i]
     for j in range(points.shape[1]):
         points[i, j], points[k, j] = points[k, j], points[i, j]
 
 
 @njit(cache=True, inline="always")
-def _before(points, order, i, k, j):  # type: ignore[no-untyped-def]
+def _before(points, order, i, k, j):
     return points[i, j] < points[k, j] or (points[i, j] == points[k, j] and order[i] < order[k])
 
 
 @njit(cache=True)
-def _select(points, order, a, b, middle, j):  # type: ignore[no-untyped-def]
+def _select(points, order, a, b, middle, j):
     """Put the row of rank `middle` by (value of column j, row) in its place, smaller ones before it."""
     left, last = a, b - 1
     while left < last:
@@ -127,7 +125,7 @@ def _select(points, order, a, b, middle, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _gather_pivot(points, order, left, last, middle, j):  # type: ignore[no-untyped-def]
+def _gather_pivot(points, order, left, last, middle, j):
     """Swap into place `middle` a row that should end up close to it: that rank of a sample sorted by insertion."""
     size = min(33, (last - left) // 16 + 3)
     step = (last - left) // size

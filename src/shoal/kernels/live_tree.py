@@ -8,12 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.kdtree import build
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class LiveTree(NamedTuple):
@@ -50,7 +47,7 @@ def plant(points: FloatArray, leaf_size: int = 16) -> LiveTree:
 
 
 @njit(cache=True)
-def recentre(tree, centre):  # type: ignore[no-untyped-def]
+def recentre(tree, centre):
     """Measure radii of the live rows from a new centre. `farthest` prunes best for queries whose farthest rows are far from it too."""
     tree.centre[:] = centre
     tree.radius[:] = 0.0
@@ -65,7 +62,7 @@ def recentre(tree, centre):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _distance(points, i, query):  # type: ignore[no-untyped-def]
+def _distance(points, i, query):
     distance = 0.0
     for j in range(points.shape[1]):
         step = points[i, j] - query[j]
@@ -74,7 +71,7 @@ def _distance(points, i, query):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
+def farthest(tree, query, away, stack, bounds):
     """The live row farthest from the query, and how many rows and boxes were looked at.
 
     Below a node no row is farther than the smaller of two bounds. One is the box's far corner, which holds in floating point too, since
@@ -144,7 +141,7 @@ def farthest(tree, query, away, stack, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _smallest_distance(tree, node, query):  # type: ignore[no-untyped-def]
+def _smallest_distance(tree, node, query):
     distance = 0.0
     for j in range(query.shape[0]):
         below = tree.low[node, j] - query[j]
@@ -155,7 +152,7 @@ def _smallest_distance(tree, node, query):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # type: ignore[no-untyped-def]
+def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):
     """Find the `count` live rows nearest to the query, from near to far, and return how many rows and boxes were looked at.
 
     It starts in the query's own leaf and climbs. The caller sees to it that `count` rows are live.
@@ -225,7 +222,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):  # ty
 
 
 @njit(cache=True)
-def leave(tree, row):  # type: ignore[no-untyped-def]
+def leave(tree, row):
     """Take a row out: swap it behind its leaf's live rows, then shrink boxes and radii upwards until nothing changes."""
     d = tree.points.shape[1]
     node = tree.leaf[row]

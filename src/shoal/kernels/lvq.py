@@ -13,12 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.som import best_units
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 EPOCHS = 30
 RATE, WEIGHT_RATE = 0.1, 0.05  # at the start; both fall to 0 along a straight line
@@ -37,7 +34,7 @@ class Prototypes(NamedTuple):
 
 
 @njit(cache=True)
-def gradients(x, m_i, m_j, w):  # type: ignore[no-untyped-def]
+def gradients(x, m_i, m_j, w):
     """Half the derivatives of R by m_i, by m_j and by w."""
     d = x.shape[0]
     by_i, by_j, by_w = np.empty(d), np.empty(d), np.empty(d)
@@ -87,7 +84,7 @@ def _accuracy(data: FloatArray, labels: IntArray, units: FloatArray, of_unit: In
 
 
 @njit(cache=True)
-def _present(data, labels, order, units, of_unit, w, rate, weight_rate, window):  # type: ignore[no-untyped-def]
+def _present(data, labels, order, units, of_unit, w, rate, weight_rate, window):
     d = data.shape[1]
     for row in order:
         x, own = data[row], labels[row]
@@ -104,7 +101,7 @@ def _present(data, labels, order, units, of_unit, w, rate, weight_rate, window):
 
 
 @njit(cache=True)
-def _two_nearest(x, units, w):  # type: ignore[no-untyped-def]
+def _two_nearest(x, units, w):
     """The nearest and the second nearest unit to Wx, and their squared distances; of equally near ones the lower first."""
     i, j, near, second = -1, -1, np.inf, np.inf
     for u in range(units.shape[0]):

@@ -15,11 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import group_ranges, group_values
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 MOST_MASKS = 128  # with up to nine columns all are tried; with more, those that grow out of the best with one less
 DIRECT = 1 << 16  # combinations of values so few are counted in a table with a cell for each
@@ -31,7 +28,7 @@ class Demand(NamedTuple):
     """What every group must keep: k rows and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table."""
 
     k: int
-    sensitive: NDArray[np.int32] | None = None  # dense codes; None: only k is asked
+    sensitive: Int32Array | None = None  # dense codes; None: only k is asked
     l: int = 1  # noqa: E741
     entropy: float = 1.0
     t: float = 1.0
@@ -87,7 +84,7 @@ def _masks(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[in
     return sorted({tuple(sorted((*mask, j))) for mask in few for j in range(d) if j not in mask})
 
 
-def _classes(data: NDArray[np.int32], values: IntArray, mask: tuple[int, ...]) -> tuple[IntArray, int]:
+def _classes(data: Int32Array, values: IntArray, mask: tuple[int, ...]) -> tuple[IntArray, int]:
     """The class of every row, numbered as they come, and how many there are."""
     ids = np.empty(len(data), np.int64)
     shown = np.array([j for j in range(data.shape[1]) if j not in mask], np.int64)
@@ -98,7 +95,7 @@ def _classes(data: NDArray[np.int32], values: IntArray, mask: tuple[int, ...]) -
 
 
 @njit(cache=True)
-def _number_directly(data, values, shown, number_of, ids):  # type: ignore[no-untyped-def]
+def _number_directly(data, values, shown, number_of, ids):
     """A cell for each combination there could be."""
     number = 0
     for i in range(len(data)):
@@ -113,7 +110,7 @@ def _number_directly(data, values, shown, number_of, ids):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _number_by_hash(data, shown, ids):  # type: ignore[no-untyped-def]
+def _number_by_hash(data, shown, ids):
     """Open addressing; a slot holds the first row of a class."""
     size = 16
     while size < 2 * len(data):
@@ -181,7 +178,7 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
 
 
 @njit(cache=True)
-def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # noqa: E741
     """The group each row joins, one row after the other; -1: none can take it. Groups are updated as they grow."""
     n, d = codes.shape
     number = len(sizes)
@@ -216,7 +213,7 @@ def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t,
 
 
 @njit(cache=True)
-def _diverse(inside, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+def _diverse(inside, whole, l, entropy, t, t_ordered):  # noqa: E741
     """For each group, whether its sensitive values are as different, as even and as near to the whole as asked."""
     result = np.empty(len(inside.start) - 1, np.bool_)
     for g in range(len(result)):
@@ -226,7 +223,7 @@ def _diverse(inside, whole, l, entropy, t, t_ordered):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _keeps(code, rows, size, whole, l, entropy, t, t_ordered):  # type: ignore[no-untyped-def] # noqa: E741
+def _keeps(code, rows, size, whole, l, entropy, t, t_ordered):  # noqa: E741
     """The same for one group, given its sensitive codes, ascending, and the rows of each."""
     if len(code) < l:
         return False

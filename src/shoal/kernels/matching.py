@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.wu_palmer import FAR, Float32Array, FloatArray, IntArray, Meanings, block_of, common_of
+from shoal.arrays import Float32Array, FloatArray, IntArray
+from shoal.kernels.wu_palmer import FAR, Meanings, block_of, common_of
 
 Progress = Callable[[int, int], object]
 
@@ -89,7 +90,7 @@ def aggregate(meanings: Meanings, documents: Documents, order: IntArray, rules: 
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})  # costs are never NaN; so that the search for the least one runs in parallel
-def _greedy(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
+def _greedy(block, w1, w2, weighted, match):
     """The total cost. `match[a]` is the partner of the a-th meaning of the first document, -1 where the second has run out."""
     n1, n2 = w1.shape[0], w2.shape[0]
     cost, used, second = np.empty(n2, np.float32), np.zeros(n2, np.float32), w2.astype(np.float32)
@@ -119,7 +120,7 @@ def _greedy(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _optimal(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
+def _optimal(block, w1, w2, weighted, match):
     """The least total cost. The first document must not be the longer one: each of its meanings gets a partner."""
     n1, n2 = w1.shape[0], w2.shape[0]
     cost = np.empty((n1, n2))
@@ -175,7 +176,7 @@ def _optimal(block, w1, w2, weighted, match):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _matched(block, other, w1, w2, rules, match, back):  # type: ignore[no-untyped-def]
+def _matched(block, other, w1, w2, rules, match, back):
     """The distance, and whether the second document is matched to the first: then `back` holds the partners, else `match`.
 
     `block` holds dissimilarities, first document by second; `other` the same, second by first.
@@ -191,7 +192,7 @@ def _matched(block, other, w1, w2, rules, match, back):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def _rows(documents, matrix, rules, begin, end, distances):  # type: ignore[no-untyped-def]
+def _rows(documents, matrix, rules, begin, end, distances):
     n = documents.starts.shape[0] - 1
     starts, meanings, weights = documents.starts, documents.meanings, documents.weights
     most = 0
@@ -211,7 +212,7 @@ def _rows(documents, matrix, rules, begin, end, distances):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def _match(meanings, m1, w1, m2, w2, rules, far, match):  # type: ignore[no-untyped-def]
+def _match(meanings, m1, w1, m2, w2, rules, far, match):
     """The distance of two documents; `match` becomes the partners of the first one's meanings, -1 where there is none."""
     block = block_of(meanings, m1, m2, rules.nltk, far)
     back = np.empty(w2.shape[0], np.int64)
@@ -225,7 +226,7 @@ def _match(meanings, m1, w1, m2, w2, rules, far, match):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def _between(meanings, some, others, first, second, rules, far):  # type: ignore[no-untyped-def]
+def _between(meanings, some, others, first, second, rules, far):
     found = np.empty(first.shape[0])
     for p in range(first.shape[0]):
         a, b = some.starts[first[p]], some.starts[first[p] + 1]
@@ -238,7 +239,7 @@ def _between(meanings, some, others, first, second, rules, far):  # type: ignore
 
 
 @njit(cache=True)
-def _aggregate(meanings, documents, order, rules, far):  # type: ignore[no-untyped-def]
+def _aggregate(meanings, documents, order, rules, far):
     starts = documents.starts
     first = order[0]
     m1 = documents.meanings[starts[first] : starts[first + 1]].copy()

@@ -16,12 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.live_tree import farthest, leave, nearest, plant, recentre
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Progress = Callable[[int, int], object]
 
 SMALL = 1500  # up to this many live rows the plain loop is the faster one
@@ -92,7 +90,7 @@ def _check(rows: FloatArray, k: int) -> None:
 
 
 @njit(cache=True)
-def _total(rows):  # type: ignore[no-untyped-def]
+def _total(rows):
     total = np.zeros(rows.shape[1])
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
@@ -104,7 +102,7 @@ def _total(rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _pairs_by_scan(rows, ids, groups, total, live, counted, k, made, most):  # type: ignore[no-untyped-def]
+def _pairs_by_scan(rows, ids, groups, total, live, counted, k, made, most):
     d = rows.shape[1]
     query = np.empty(d)
     for _ in range(most):
@@ -122,7 +120,7 @@ def _pairs_by_scan(rows, ids, groups, total, live, counted, k, made, most):  # t
 
 
 @njit(cache=True)
-def _last_groups(rows, ids, groups, k, made):  # type: ignore[no-untyped-def]
+def _last_groups(rows, ids, groups, k, made):
     live = rows.shape[0]
     if live >= 2 * k:
         total = _total(rows)
@@ -135,7 +133,7 @@ def _last_groups(rows, ids, groups, k, made):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _farthest_by_scan(rows, ids, live, query):  # type: ignore[no-untyped-def]
+def _farthest_by_scan(rows, ids, live, query):
     best, best_distance = -1, -1.0
     for i in range(live):
         distance = 0.0
@@ -148,7 +146,7 @@ def _farthest_by_scan(rows, ids, live, query):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _group_by_scan(rows, ids, groups, total, live, k, group, first):  # type: ignore[no-untyped-def]
+def _group_by_scan(rows, ids, groups, total, live, k, group, first):
     """Group the row at place `first` with its k - 1 nearest; returns how many rows stay live."""
     query = rows[first].copy()
     live = _leave_by_scan(rows, ids, groups, total, live, group, first)
@@ -185,7 +183,7 @@ def _group_by_scan(rows, ids, groups, total, live, k, group, first):  # type: ig
 
 
 @njit(cache=True)
-def _leave_by_scan(rows, ids, groups, total, live, group, i):  # type: ignore[no-untyped-def]
+def _leave_by_scan(rows, ids, groups, total, live, group, i):
     last = live - 1
     groups[ids[i]] = group
     for j in range(rows.shape[1]):
@@ -199,7 +197,7 @@ def _leave_by_scan(rows, ids, groups, total, live, group, i):  # type: ignore[no
 
 
 @njit(cache=True)
-def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):  # type: ignore[no-untyped-def]
+def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):
     d = tree.points.shape[1]
     counted = tree.points.shape[0]
     query = np.empty(d)
@@ -260,7 +258,7 @@ def mdav_groups_mixed(numeric: FloatArray, nominal: IntArray, k: int, progress: 
 
 
 @njit(cache=True)
-def _pairs_mixed(rows, codes, ids, groups, total, counts, live, k, made, most):  # type: ignore[no-untyped-def]
+def _pairs_mixed(rows, codes, ids, groups, total, counts, live, k, made, most):
     """Up to `most` turns of the loop; the last turn also forms the last groups."""
     query = np.empty(rows.shape[1])
     query_codes = np.empty(codes.shape[1], np.int64)
@@ -299,7 +297,7 @@ def _pairs_mixed(rows, codes, ids, groups, total, counts, live, k, made, most): 
 
 
 @njit(cache=True)
-def _distances_mixed(rows, codes, live, query, query_codes, distance):  # type: ignore[no-untyped-def]
+def _distances_mixed(rows, codes, live, query, query_codes, distance):
     for i in range(live):
         total = 0.0
         for j in range(rows.shape[1]):

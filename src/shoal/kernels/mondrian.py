@@ -15,11 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import Runs, count_values, new_runs, part_rows, scale_of
 from shoal.kernels.diversity import SLACK, Demand, keeps, sensitive_shares
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 Rule = Literal["widest", "gain", "variance"]
 
 WIDEST, GAIN, VARIANCE, EVERY = np.int64(0), np.int64(1), np.int64(2), np.int64(-1)  # typed, or numba compiles a copy for each
@@ -30,7 +29,7 @@ LOGS = 1 << 14  # n log n is looked up below this
 
 def mondrian_groups(
     codes: NDArray[Any],
-    ordered: NDArray[np.bool_],
+    ordered: BoolArray,
     positions: Sequence[FloatArray],
     k: int,
     *,
@@ -107,7 +106,7 @@ def mondrian_groups(
 
 
 class _Columns(NamedTuple):
-    ordered: NDArray[np.bool_]
+    ordered: BoolArray
     offset: IntArray  # where a column's codes begin in `place` and in the marks
     place: FloatArray
     whole: FloatArray  # the width that counts as 1
@@ -131,7 +130,7 @@ class _Work(NamedTuple):
 
     runs: Runs  # a column's values and targets
     inside: Runs  # a column's values and sensitive codes
-    cells: NDArray[np.int32]
+    cells: Int32Array
     totals: IntArray
     none: IntArray  # of length 0: nothing is summed
     left: IntArray  # rows of each class left of a cut
@@ -144,7 +143,7 @@ class _Work(NamedTuple):
 
 
 @njit(cache=True)
-def _mondrian(data, others, columns, demand, worth, rule, classes):  # type: ignore[no-untyped-def]
+def _mondrian(data, others, columns, demand, worth, rule, classes):
     d, n = len(columns.ordered), data.shape[1]
     longest, codes = 1, columns.offset[d]
     for j in range(d):
@@ -216,7 +215,7 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):  # type: ign
 
 
 @njit(cache=True)
-def _part(data, a, b, goes_left, spare):  # type: ignore[no-untyped-def]
+def _part(data, a, b, goes_left, spare):
     middle = a
     for row in range(data.shape[0]):
         middle = part_rows(data[row], a, b, goes_left, spare)
@@ -224,7 +223,7 @@ def _part(data, a, b, goes_left, spare):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _mark_inside(others, a, b, columns, node, node_of, lowest, highest, inside):  # type: ignore[no-untyped-def]
+def _mark_inside(others, a, b, columns, node, node_of, lowest, highest, inside):
     """Which of the rows a..b to cut against lie in the node's cells."""
     inside[a:b] = 1
     for j in range(len(lowest)):
@@ -235,7 +234,7 @@ def _mark_inside(others, a, b, columns, node, node_of, lowest, highest, inside):
 
 
 @njit(cache=True)
-def _measure(data, a, b, columns, node, node_of, width, lowest, highest):  # type: ignore[no-untyped-def]
+def _measure(data, a, b, columns, node, node_of, width, lowest, highest):
     """Each column's lowest and highest code in the node, and its width as a share of the whole."""
     for j in range(len(width)):
         low, high = data[j, a], data[j, a]
@@ -256,7 +255,7 @@ def _measure(data, a, b, columns, node, node_of, width, lowest, highest):  # typ
 
 
 @njit(cache=True)
-def _widest(data, a, b, columns, demand, worth, width, lowest, highest, work):  # type: ignore[no-untyped-def]
+def _widest(data, a, b, columns, demand, worth, width, lowest, highest, work):
     """The widest column with an allowable cut, the number of values left of its most even one, and the values in the order of cuts."""
     n, d, runs = b - a, len(width), work.runs
     for j in np.argsort(-width, kind="mergesort"):  # stable: the lowest of equally wide columns first
@@ -282,7 +281,7 @@ def _widest(data, a, b, columns, demand, worth, width, lowest, highest, work):  
 
 
 @njit(cache=True)
-def _most_telling(data, a, b, others, columns, demand, worth, rule, classes, lowest, highest, work):  # type: ignore[no-untyped-def]
+def _most_telling(data, a, b, others, columns, demand, worth, rule, classes, lowest, highest, work):
     """The cut of all columns that helps the target most, as `_widest` returns it; of equally good ones the first."""
     n, d, runs = b - a, len(columns.ordered), work.runs
     best, column, cut, values = NO_GAIN * n, -1, 0, np.empty(0, np.int64)
@@ -301,7 +300,7 @@ def _most_telling(data, a, b, others, columns, demand, worth, rule, classes, low
 
 
 @njit(cache=True)
-def _count_others(column, value, at_value, above):  # type: ignore[no-untyped-def]
+def _count_others(column, value, at_value, above):
     """Rows to cut against at each of the node's values, and between it and the next."""
     at_value[:], above[:] = 0, 0
     for v in column:
@@ -313,7 +312,7 @@ def _count_others(column, value, at_value, above):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _by_target(runs, size, rule, classes, others):  # type: ignore[no-untyped-def]
+def _by_target(runs, size, rule, classes, others):
     """Categories by the share of the node's commonest class, or by mean target: with two classes or a number, one of the cuts along this
     order is the best of all ways to part them (Breiman et al. 1984); with more classes it is a good one."""
     rows = np.zeros(classes, np.int64)
@@ -334,7 +333,7 @@ def _by_target(runs, size, rule, classes, others):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only):  # type: ignore[no-untyped-def]
+def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only):
     """Sweep the values in `order` from one side to the other; return the best score above `best` and how many values lie left of that cut
     (0: there is none). `only`: the one cut to look at."""
     runs, inside, left, logs = work.runs, work.inside, work.left, work.logs
@@ -395,13 +394,13 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
 
 
 @njit(cache=True)
-def _less_mixed(before, left, others_left, right, others_right, logs):  # type: ignore[no-untyped-def]
+def _less_mixed(before, left, others_left, right, others_right, logs):
     gain = before - _n_log_n(left + others_left, logs) - _n_log_n(right + others_right, logs)
     return gain + _n_log_n(others_left, logs) + _n_log_n(others_right, logs)
 
 
 @njit(cache=True)
-def _narrowed(n, rows, at, size, value, j, columns):  # type: ignore[no-untyped-def]
+def _narrowed(n, rows, at, size, value, j, columns):
     """The fall of the rows' widths in column j, summed, when its values after the first at + 1 are cut off."""
     whole, place = columns.whole[j], columns.place[columns.offset[j] : columns.offset[j + 1]]
     if not columns.ordered[j]:
@@ -412,5 +411,5 @@ def _narrowed(n, rows, at, size, value, j, columns):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _n_log_n(n, logs):  # type: ignore[no-untyped-def]
+def _n_log_n(n, logs):
     return logs[n] if n < len(logs) else n * np.log(n)

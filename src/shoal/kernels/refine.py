@@ -13,13 +13,10 @@ k to 2k - 1. Groups that changed are looked at again, for a few passes.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.live_tree import nearest, plant
 from shoal.kernels.mdav import checked_points, mdav_groups
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def swap_refinement(points: FloatArray, groups: IntArray, k: int, most_passes: int = 5, neighbours: int = 10, reach: int = 3) -> IntArray:
@@ -70,7 +67,7 @@ def _dense(groups: IntArray) -> tuple[IntArray, IntArray]:
 
 
 @njit(cache=True)
-def _fill(rows, order, sizes, member, place, size, centre):  # type: ignore[no-untyped-def]
+def _fill(rows, order, sizes, member, place, size, centre):
     at = 0
     for g in range(sizes.shape[0]):
         for _ in range(sizes[g]):
@@ -80,7 +77,7 @@ def _fill(rows, order, sizes, member, place, size, centre):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def _nearest_groups(tree, alive, ask, count):  # type: ignore[no-untyped-def]
+def _nearest_groups(tree, alive, ask, count):
     """For each asked group, as a position in `alive`, the slots of the groups with the nearest averages."""
     found = np.empty((ask.shape[0], count), np.int64)
     near = np.empty(count + 1, np.int64)
@@ -99,7 +96,7 @@ def _nearest_groups(tree, alive, ask, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _one_pass(k, reach, ask, near, member, place, size, centre, changed):  # type: ignore[no-untyped-def]
+def _one_pass(k, reach, ask, near, member, place, size, centre, changed):
     d = place.shape[2]
     free = np.empty(size.shape[0], np.int64)  # slots for new groups
     spare = 0
@@ -174,7 +171,7 @@ def _one_pass(k, reach, ask, near, member, place, size, centre, changed):  # typ
 
 
 @njit(cache=True)
-def _best_step(k, a, b, place, size, centre, gain_a, gain_b, far_a, far_b):  # type: ignore[no-untyped-def]
+def _best_step(k, a, b, place, size, centre, gain_a, gain_b, far_a, far_b):
     """The step between groups a and b that lowers the SSE most: (i, -1) moves i to b, (-1, j) moves j to a, (i, j) exchanges them."""
     na, nb = size[a], size[b]
     best_i, best_j, best = -1, -1, 0.0
@@ -210,7 +207,7 @@ def _best_step(k, a, b, place, size, centre, gain_a, gain_b, far_a, far_b):  # t
 
 
 @njit(cache=True)
-def _best_round(k, a, near, place, size, centre, first, own, back, least):  # type: ignore[no-untyped-def]
+def _best_round(k, a, near, place, size, centre, first, own, back, least):
     """The best round: row i of a goes to b, row j of b to c, and row h of c to a, or no row (h = -1) where a can spare one.
 
     Putting x for y in a group of n changes its SSE by |x - c|² - |y - c|² - |x - y|² / n, c its average. A round that lowers the SSE can
@@ -268,7 +265,7 @@ def _best_round(k, a, near, place, size, centre, first, own, back, least):  # ty
 
 
 @njit(cache=True)
-def _from_average(place, g, i, centre, h):  # type: ignore[no-untyped-def]
+def _from_average(place, g, i, centre, h):
     total = 0.0
     for c in range(centre.shape[1]):
         step = place[g, i, c] - centre[h, c]
@@ -277,7 +274,7 @@ def _from_average(place, g, i, centre, h):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _apart(place, g, i, h, j):  # type: ignore[no-untyped-def]
+def _apart(place, g, i, h, j):
     total = 0.0
     for c in range(place.shape[2]):
         step = place[g, i, c] - place[h, j, c]
@@ -286,7 +283,7 @@ def _apart(place, g, i, h, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _can_dissolve(k, a, near, place, size, centre, trial_size, trial_centre, goes):  # type: ignore[no-untyped-def]
+def _can_dissolve(k, a, near, place, size, centre, trial_size, trial_centre, goes):
     """Whether the rows of a cost less in nearby groups, entered one after the other, than they do now; `goes` says which one takes each."""
     d = centre.shape[1]
     saved = 0.0
@@ -322,7 +319,7 @@ def _can_dissolve(k, a, near, place, size, centre, trial_size, trial_centre, goe
 
 
 @njit(cache=True)
-def _split(k, g, new, member, place, size, centre):  # type: ignore[no-untyped-def]
+def _split(k, g, new, member, place, size, centre):
     """Halve a group of 2k: the row farthest from its average leaves with its k - 1 nearest."""
     distance = np.zeros(2 * k)
     for i in range(2 * k):
@@ -343,14 +340,14 @@ def _split(k, g, new, member, place, size, centre):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def _put(member, place, size, g, row, point):  # type: ignore[no-untyped-def]
+def _put(member, place, size, g, row, point):
     member[g, size[g]] = row
     place[g, size[g]] = point
     size[g] += 1
 
 
 @njit(cache=True)
-def _move(member, place, size, g, i, to):  # type: ignore[no-untyped-def]
+def _move(member, place, size, g, i, to):
     """The i-th row of g goes to another group; the last of g takes its place."""
     _put(member, place, size, to, member[g, i], place[g, i])
     size[g] -= 1
@@ -359,7 +356,7 @@ def _move(member, place, size, g, i, to):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _average(place, size, centre, g):  # type: ignore[no-untyped-def]
+def _average(place, size, centre, g):
     for c in range(centre.shape[1]):
         total = 0.0
         for i in range(size[g]):

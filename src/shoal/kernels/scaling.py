@@ -1,9 +1,8 @@
 """Bringing columns to one scale."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from shoal.arrays import FloatArray
 
 
 def standardized(values: FloatArray) -> FloatArray:

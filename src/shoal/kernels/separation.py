@@ -2,10 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
 
 MOST_PAIRS = 400_000_000  # distances up to which every record is looked at
 
@@ -27,7 +25,7 @@ def davies_bouldin(points: FloatArray, clusters: IntArray) -> float:
 
 
 @njit(cache=True)
-def _davies_bouldin(centres, scatter):  # type: ignore[no-untyped-def]
+def _davies_bouldin(centres, scatter):
     m, d = centres.shape
     worst = np.zeros(m)
     for a in range(m):
@@ -68,7 +66,7 @@ def silhouette(points: FloatArray, clusters: IntArray) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _silhouettes(rows, clusters, weight, asked):  # type: ignore[no-untyped-def]
+def _silhouettes(rows, clusters, weight, asked):
     m, d = rows.shape
     k = clusters[m - 1] + 1
     size = np.zeros(k)

@@ -14,14 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.live_tree import leave, nearest, plant
 from shoal.kernels.mdav import checked_points
 from shoal.kernels.separation import davies_bouldin
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 EPOCHS = 40
 NARROWEST = 0.5  # the last sigma, in steps of the grid
@@ -112,7 +109,7 @@ def nearest_units(points: FloatArray, units: FloatArray, count: int, start: IntA
 
 
 @njit(cache=True)
-def _nearest(tree, data, leaf, count):  # type: ignore[no-untyped-def]
+def _nearest(tree, data, leaf, count):
     found = np.empty((data.shape[0], count), np.int64)
     distance = np.empty((data.shape[0], count))
     stack, bounds = np.empty(256, np.int64), np.empty(256)
@@ -127,7 +124,7 @@ def quantization_error(points: FloatArray, units: FloatArray) -> float:
 
 
 @njit(cache=True)
-def _totals(data, place, rows, columns):  # type: ignore[no-untyped-def]
+def _totals(data, place, rows, columns):
     """The sum of the records at each place of a grid, and in the last column how many they are."""
     n, d = data.shape
     totals = np.zeros((rows * columns, d + 1))
@@ -146,7 +143,7 @@ def _blurred(totals: FloatArray, sigma: float) -> FloatArray:
 
 
 @njit(cache=True)
-def _blur_rows(totals, sigma):  # type: ignore[no-untyped-def]
+def _blur_rows(totals, sigma):
     rows, columns, d = totals.shape
     reach = min(rows - 1, int(np.ceil(REACH * sigma)))
     weight = np.exp(-0.5 * (np.arange(reach + 1) / sigma) ** 2)
@@ -249,7 +246,7 @@ def collaborated(points: FloatArray, own: Map, best: IntArray, others: Sequence[
 
 
 @njit(cache=True)
-def _middle_totals(data, one, two, rows, columns, sigma):  # type: ignore[no-untyped-def]
+def _middle_totals(data, one, two, rows, columns, sigma):
     n, d = data.shape
     totals = np.zeros((2 * rows - 1, 2 * columns - 1, d + 1))
     for i in range(n):
@@ -274,7 +271,7 @@ def linear_mixture(points: FloatArray, units: FloatArray, count: int = 4) -> Flo
 
 
 @njit(cache=True)
-def _mixtures(data, units, near):  # type: ignore[no-untyped-def]
+def _mixtures(data, units, near):
     """The best of all least squares over some of the units whose factors are not negative. Units that depend on others are never needed."""
     n, d = data.shape
     q = near.shape[1]
@@ -315,7 +312,7 @@ def _mixtures(data, units, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _solved(gram, right, used, size, part, factor):  # type: ignore[no-untyped-def]
+def _solved(gram, right, used, size, part, factor):
     """Solve for the factors by elimination; False where units depend on each other or a factor is negative."""
     for a in range(size):
         for b in range(size):
@@ -355,7 +352,7 @@ def dissolve(points: FloatArray, units: FloatArray, groups: IntArray, k: int, se
 
 
 @njit(cache=True)
-def _dissolved(tree, data, groups, k, codes, l):  # type: ignore[no-untyped-def] # noqa: E741
+def _dissolved(tree, data, groups, k, codes, l):  # noqa: E741
     n, held = data.shape[0], tree.leaf.shape[0]
     first, following, size = np.full(held, -1), np.full(n, -1), np.zeros(held, np.int64)
     for i in range(n - 1, -1, -1):
@@ -400,7 +397,7 @@ def _dissolved(tree, data, groups, k, codes, l):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _different(i, following, codes, seen, mark):  # type: ignore[no-untyped-def]
+def _different(i, following, codes, seen, mark):
     count = 0
     while i >= 0:
         if seen[codes[i]] != mark:

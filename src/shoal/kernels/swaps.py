@@ -2,10 +2,11 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from shoal.arrays import FloatArray, IntArray
 
 
-def swap_partners(n: int, window: int, draws: NDArray[np.float64]) -> NDArray[np.int64]:
+def swap_partners(n: int, window: int, draws: FloatArray) -> IntArray:
     """For each rank, the rank it trades with (itself where no free one is left); an involution, so no value is lost or doubled.
 
     From the lowest rank up, each free rank takes one of the free ranks above it and inside the window, uniformly by its draw in [0, 1).
@@ -14,7 +15,7 @@ def swap_partners(n: int, window: int, draws: NDArray[np.float64]) -> NDArray[np
 
 
 @njit(cache=True)
-def _swap_partners(n, window, draws):  # type: ignore[no-untyped-def]
+def _swap_partners(n, window, draws):
     partner = np.arange(n)
     # Fenwick tree over free ranks: how many are free up to a rank, and which is the j-th free one, in log n
     tree = np.zeros(n + 1, np.int64)
@@ -47,7 +48,7 @@ def _swap_partners(n, window, draws):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _take(tree, rank, n):  # type: ignore[no-untyped-def]
+def _take(tree, rank, n):
     i = rank + 1
     while i <= n:
         tree[i] -= 1
@@ -55,7 +56,7 @@ def _take(tree, rank, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _free_up_to(tree, rank):  # type: ignore[no-untyped-def]
+def _free_up_to(tree, rank):
     i, free = rank + 1, 0
     while i > 0:
         free += tree[i]

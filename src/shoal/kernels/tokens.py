@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
+
 OUTSIDE, LETTER, INSIDE = 0, 1, 2  # what a character does to a word: ends it, begins or continues it, continues it only
 
 
@@ -37,7 +39,7 @@ def borders(codes: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> Any:
 
 
 @njit(cache=True)
-def _mixed(codes, start, end):  # type: ignore[no-untyped-def]
+def _mixed(codes, start, end):
     key = np.uint64(14695981039346656037)
     for place in range(start, end):
         key = (key ^ np.uint64(codes[place])) * np.uint64(1099511628211)
@@ -47,11 +49,11 @@ def _mixed(codes, start, end):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def number(
     codes: NDArray[np.uint32],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    slots: NDArray[np.int64],
+    starts: IntArray,
+    ends: IntArray,
+    slots: IntArray,
     keys: NDArray[np.uint64],
-    begins: NDArray[np.int64],
+    begins: IntArray,
     pool: NDArray[np.uint32],
     known: int,
 ) -> Any:
@@ -91,7 +93,7 @@ def number(
 
 
 @njit(cache=True)
-def settle(slots: NDArray[np.int64], keys: NDArray[np.uint64], known: int) -> None:
+def settle(slots: IntArray, keys: NDArray[np.uint64], known: int) -> None:
     """Put the words known into empty slots."""
     mask = np.uint64(len(slots) - 1)
     for word in range(known):

@@ -2,10 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
 
 
 def fixed_univariate_groups(values: FloatArray, k: int) -> IntArray:
@@ -41,7 +39,7 @@ def _checked(values: FloatArray, k: int) -> FloatArray:
 
 
 @njit(cache=True)
-def _shortest_path(ordered, k):  # type: ignore[no-untyped-def]
+def _shortest_path(ordered, k):
     n = ordered.shape[0]
     groups = np.zeros(n, np.int64)
     if n < 2 * k:

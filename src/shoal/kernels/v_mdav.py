@@ -9,13 +9,10 @@ Distances are Euclidean, not squared: gamma compares lengths. (On squared distan
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.live_tree import leave, nearest, plant
 from shoal.kernels.mdav import checked_points
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def v_mdav_groups(points: FloatArray, k: int, gamma: float) -> IntArray:
@@ -37,7 +34,7 @@ def v_mdav_groups(points: FloatArray, k: int, gamma: float) -> IntArray:
 
 
 @njit(cache=True)
-def _grow(tree, from_outside, groups, k, gamma):  # type: ignore[no-untyped-def]
+def _grow(tree, from_outside, groups, k, gamma):
     n, d = tree.points.shape
     most = 2 * k - 1
     query = np.empty(d)

@@ -17,10 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Float32Array = NDArray[np.float32]
-IntArray = NDArray[np.int64]
-Int32Array = NDArray[np.int32]
+from shoal.arrays import Float32Array, Int32Array, IntArray
 
 FAR = 127  # steps to what is not in a line
 
@@ -112,7 +109,7 @@ def _room(meanings: Meanings) -> NDArray[np.int8]:
 
 
 @njit(cache=True)
-def _climb(starts, hypernyms):  # type: ignore[no-untyped-def]
+def _climb(starts, hypernyms):
     """The line of every synset, breadth first."""
     n = starts.shape[0] - 1
     seen = np.full(n, -1, np.int64)
@@ -154,7 +151,7 @@ def _climb(starts, hypernyms):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _take_detours(starts, above, steps):  # type: ignore[no-untyped-def]
+def _take_detours(starts, above, steps):
     """Shorten the way to a hypernym where a farther one is nearer to both ends."""
     n = starts.shape[0] - 1
     up = steps.copy()
@@ -170,7 +167,7 @@ def _take_detours(starts, above, steps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _joined(sense_starts, senses, starts, above, steps):  # type: ignore[no-untyped-def]
+def _joined(sense_starts, senses, starts, above, steps):
     """The line of each word: the fewest steps from any of its senses."""
     words = sense_starts.shape[0] - 1
     far = np.full(starts.shape[0] - 1, FAR, np.int8)
@@ -197,19 +194,19 @@ def _joined(sense_starts, senses, starts, above, steps):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def _spread(meanings, m, far):  # type: ignore[no-untyped-def]
+def _spread(meanings, m, far):
     for p in range(meanings.starts[m], meanings.starts[m + 1]):
         far[meanings.above[p]] = meanings.steps[p]
 
 
 @njit(cache=True)
-def _wipe(meanings, m, far):  # type: ignore[no-untyped-def]
+def _wipe(meanings, m, far):
     for p in range(meanings.starts[m], meanings.starts[m + 1]):
         far[meanings.above[p]] = FAR
 
 
 @njit(cache=True)
-def _best(meanings, far, m):  # type: ignore[no-untyped-def]
+def _best(meanings, far, m):
     """L, D and the common hypernym of the spread meaning and m. Ratios are compared as whole numbers, so ties are ties."""
     depth = meanings.taxonomy.depth
     length, deep, synset = 1, 0, -1  # nothing in common: 1 / (1 + 0)
@@ -224,7 +221,7 @@ def _best(meanings, far, m):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _nltk(taxonomy, one, other):  # type: ignore[no-untyped-def]
+def _nltk(taxonomy, one, other):
     """L, D and NLTK's common hypernym of two synsets. Lines are sorted, so they are walked side by side."""
     starts, above, rank = taxonomy.starts, taxonomy.above, taxonomy.rank
     p, q = starts[one], starts[other]
@@ -249,7 +246,7 @@ def _nltk(taxonomy, one, other):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _nearest_senses(meanings, one, other):  # type: ignore[no-untyped-def]
+def _nearest_senses(meanings, one, other):
     """NLTK's rule over all pairs of senses, in both orders: its preference for the first synset is not symmetric."""
     length, deep, synset = 1, 0, -1
     for p in range(meanings.sense_starts[one], meanings.sense_starts[one + 1]):
@@ -264,12 +261,12 @@ def _nearest_senses(meanings, one, other):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _ratio(length, deep):  # type: ignore[no-untyped-def]
+def _ratio(length, deep):
     return np.float32(length / (length + 2 * deep))
 
 
 @njit(cache=True)
-def common_of(meanings, one, other, nltk, far):  # type: ignore[no-untyped-def]
+def common_of(meanings, one, other, nltk, far):
     if one == other:
         return np.float32(0), np.int64(meanings.senses[meanings.sense_starts[one]])
     if nltk:
@@ -282,7 +279,7 @@ def common_of(meanings, one, other, nltk, far):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def block_of(meanings, some, others, nltk, far):  # type: ignore[no-untyped-def]
+def block_of(meanings, some, others, nltk, far):
     found = np.empty((some.shape[0], others.shape[0]), np.float32)
     for a in range(some.shape[0]):
         if not nltk:
@@ -296,13 +293,13 @@ def block_of(meanings, some, others, nltk, far):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _triangle(meanings, some, matrix, far):  # type: ignore[no-untyped-def]
+def _triangle(meanings, some, matrix, far):
     for a in range(some.shape[0]):
         matrix[a, a + 1 :] = block_of(meanings, some[a : a + 1], some[a + 1 :], True, far)[0]
 
 
 @njit(cache=True)
-def _by_postings(meanings, some, matrix):  # type: ignore[no-untyped-def]
+def _by_postings(meanings, some, matrix):
     """The upper triangle. Meanings leave the postings of their hypernyms as their row is done, so that only later ones are walked."""
     n = some.shape[0]
     starts, above, steps, depth = meanings.starts, meanings.above, meanings.steps, meanings.taxonomy.depth
@@ -341,7 +338,7 @@ def _by_postings(meanings, some, matrix):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _mirror(matrix):  # type: ignore[no-untyped-def]
+def _mirror(matrix):
     """The lower triangle from the upper one, in squares that fit a cache."""
     n, side = matrix.shape[0], 64
     for first in range(0, n, side):

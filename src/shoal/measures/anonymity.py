@@ -9,18 +9,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.groups import class_ids, class_sizes
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Better, Score
 from shoal.table import Table
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class ClassMeasure(Params):

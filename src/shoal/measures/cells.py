@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from shoal.arrays import FloatArray
 from shoal.cell import expected_numbers, is_generalized, read_all, value_shares
-from shoal.measures.pairs import FloatArray
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles, level_places

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal import cell
+from shoal.arrays import FloatArray
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles
@@ -41,7 +42,7 @@ class NCP(Params):
         )
 
 
-def _penalty(original: Table, released: Table, roles: Roles, column: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _penalty(original: Table, released: Table, roles: Roles, column: str) -> FloatArray:
     if released.kind(column) != "text":
         return np.zeros(len(released))
     cells = cell.read_all(released.levels(column).to_pylist())

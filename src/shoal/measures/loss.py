@@ -13,7 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.measures.pairs import FloatArray, Pairs, correlation, covariance, numeric_pairs, scaled_difference, spread
+from shoal.arrays import FloatArray
+from shoal.measures.pairs import Pairs, correlation, covariance, numeric_pairs, scaled_difference, spread
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles

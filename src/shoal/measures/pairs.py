@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray
 from shoal.errors import DataError
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
-
-FloatArray = NDArray[np.float64]
 
 
 class Pairs(NamedTuple):

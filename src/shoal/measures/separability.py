@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.cell import expected_numbers, is_generalized, read, value_shares
 from shoal.kernels.separation import davies_bouldin, silhouette
 from shoal.kernels.trees.c45 import grow, predict, route
 from shoal.measures.loss import NumericLoss
-from shoal.measures.pairs import FloatArray, Pairs, spread
+from shoal.measures.pairs import Pairs, spread
 from shoal.measures.squares import EarthMoversDistance
 from shoal.params import Params
 from shoal.release import Release
@@ -26,7 +26,6 @@ from shoal.roles import Roles
 from shoal.score import Better, Score
 from shoal.table import Table
 
-IntArray = NDArray[np.int64]
 MOST_CLUSTERS = 20_000
 NO_TARGET = "There is no target: name the column to predict."
 
@@ -36,7 +35,7 @@ class _Features(NamedTuple):
 
     original: FloatArray
     released: FloatArray
-    ordered: NDArray[np.bool_]  # numbers and levels; the others are codes
+    ordered: BoolArray  # numbers and levels; the others are codes
     classes: IntArray
 
 
@@ -170,7 +169,7 @@ def _grouped_folds(released: FloatArray, folds: int) -> IntArray:
     return (np.random.default_rng(1).permutation(groups) % min(folds, groups))[group]
 
 
-def _tested(train: FloatArray, test: FloatArray, data: _Features, fold: IntArray) -> NDArray[np.bool_]:
+def _tested(train: FloatArray, test: FloatArray, data: _Features, fold: IntArray) -> BoolArray:
     """Whether each record's class is found by a tree that has not seen its fold."""
     hits = np.zeros(len(fold), np.bool_)
     for one in range(int(fold.max()) + 1):
@@ -183,7 +182,7 @@ def _tested(train: FloatArray, test: FloatArray, data: _Features, fold: IntArray
     return hits
 
 
-def _codes(train: FloatArray, test: FloatArray, ordered: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _codes(train: FloatArray, test: FloatArray, ordered: BoolArray) -> Int32Array:
     """Both as a tree counts: 0 for missing, codes from 1. A number counts as the nearest one trained on, cut halfway."""
     both = np.zeros((len(train) + len(test), train.shape[1]), np.int32)
     for j in range(train.shape[1]):

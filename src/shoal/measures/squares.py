@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.arrays import FloatArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
 from shoal.measures.loss import NumericLoss
-from shoal.measures.pairs import FloatArray, Pairs, scaled_difference, spread
+from shoal.measures.pairs import Pairs, scaled_difference, spread
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles

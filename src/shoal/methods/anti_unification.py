@@ -9,10 +9,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from shoal import cell
+from shoal.arrays import BoolArray, Int32Array, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.anti_unification import Condition, Passes, Patterns, find_patterns, pattern_groups
@@ -20,7 +20,7 @@ from shoal.kernels.cells import group_ranges
 from shoal.kernels.groups import class_ids
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.generalization import BoolArray, Generalization, IntArray, coded, diversity
+from shoal.methods.generalization import Generalization, coded, diversity
 from shoal.methods.space import ColumnMethod, constant_columns
 from shoal.release import Promise, Release
 from shoal.roles import Roles, Scale
@@ -36,7 +36,7 @@ Bins = tuple[str, ...] | None
 class Attributes(NamedTuple):
     """Columns as codes, equal where records agree; and for each column the cell that each code is written as."""
 
-    codes: NDArray[np.int32]
+    codes: Int32Array
     cells: list[list[str | None]]
 
 

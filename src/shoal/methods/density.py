@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.kernels.density import modes
 from shoal.kernels.lvq import wlvq2
@@ -18,9 +18,6 @@ from shoal.methods.space import constant_columns
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class Kde(Labelled):

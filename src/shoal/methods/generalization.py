@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, counted
 from shoal.methods.publish import Publication, in_order, published
@@ -20,16 +20,13 @@ from shoal.release import Promise, Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 MANY, FEW, NEARLY = 100, 20, 0.9  # texts that name rows: more than MANY and than half the rows, or, from FEW rows on, NEARLY all different
 
 
 class Coded(NamedTuple):
     """Columns as codes in the order of their values, missing last; positions say which number a code of an ordered column stands for."""
 
-    codes: NDArray[np.int32]
+    codes: Int32Array
     ordered: BoolArray
     positions: list[FloatArray]
 
@@ -63,7 +60,7 @@ class Generalization(ColumnMethod):
         self.enough_rows(table, self.k)
         return columns, coded(table, roles, columns)
 
-    def sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
+    def sensitive(self, table: Table, roles: Roles) -> Int32Array | None:
         """One code per combination of confidential values, when diversity is asked for; that it can be had is checked first."""
         if self.l == 1 and self.entropy == 1.0:
             return None
@@ -141,7 +138,7 @@ def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:
     return Coded(codes, np.array(ordered), positions)
 
 
-def tree_codes(data: Coded) -> NDArray[np.int32]:
+def tree_codes(data: Coded) -> Int32Array:
     """The same codes the way trees count them: 0 for missing, values from 1."""
     result = data.codes + 1
     for j, positions in enumerate(data.positions):
@@ -150,7 +147,7 @@ def tree_codes(data: Coded) -> NDArray[np.int32]:
     return np.ascontiguousarray(result)
 
 
-def target_codes(table: Table, roles: Roles, name: str) -> tuple[NDArray[np.int32], int]:
+def target_codes(table: Table, roles: Roles, name: str) -> tuple[Int32Array, int]:
     """The class of each record, and how many classes there are."""
     if roles.target is None:
         raise ParameterError(f"{name} needs a target: name the column to predict with --target.")
@@ -168,6 +165,6 @@ def target_codes(table: Table, roles: Roles, name: str) -> tuple[NDArray[np.int3
     return codes.astype(np.int32), classes
 
 
-def diversity(sensitive: NDArray[np.int32] | None, l: int, entropy: float) -> dict[str, Any]:  # noqa: E741
+def diversity(sensitive: Int32Array | None, l: int, entropy: float) -> dict[str, Any]:  # noqa: E741
     """The keywords kernels take."""
     return {} if sensitive is None else {"sensitive": sensitive, "l": l, "entropy_l": entropy}

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import BoolArray, Int32Array, IntArray
 from shoal.contracts import Progress, quiet
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees.c45 import Tree, from_sklearn, grow, route
-from shoal.methods.generalization import BoolArray, Coded, Generalization, IntArray, diversity, target_codes, tree_codes
+from shoal.methods.generalization import Coded, Generalization, diversity, target_codes, tree_codes
 from shoal.methods.publish import Publication
 from shoal.release import Release
 from shoal.roles import Roles
@@ -55,7 +55,7 @@ class TreeGuided(Generalization):
         return tree, at.astype(np.int64)
 
 
-def _cart(data: Coded, target: NDArray[np.int32], k: int) -> Tree:
+def _cart(data: Coded, target: Int32Array, k: int) -> Tree:
     """scikit-learn's tree, walked as any foreign tree of two-way splits would be."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -130,7 +130,7 @@ class KactusRefined(TreeGuided):
         return self.release(table, roles, columns, groups, self.publish, rng)
 
 
-def _cut_further(data: Coded, rows: IntArray, target: NDArray[np.int32], classes: int, k: int, wanted: dict[str, Any]) -> IntArray:
+def _cut_further(data: Coded, rows: IntArray, target: Int32Array, classes: int, k: int, wanted: dict[str, Any]) -> IntArray:
     if len(rows) < 2 * k:
         return np.zeros(len(rows), np.int64)
     mine = wanted | ({"sensitive": wanted["sensitive"][rows]} if "sensitive" in wanted else {})

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import IntArray
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.methods.space import ColumnMethod
 from shoal.roles import Roles
 from shoal.table import Table
 
-IntArray = NDArray[np.int64]
 MOST_CLASSES = 255
 
 

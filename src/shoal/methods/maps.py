@@ -7,9 +7,9 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.lvq import wlvq2
@@ -21,8 +21,6 @@ from shoal.release import Promise, Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Coding = Literal["centroid", "prototype"]
 STAGES = 4
 

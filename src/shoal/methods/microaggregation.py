@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.kernels.blocks import mdav_large_groups
 from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed
@@ -16,21 +16,11 @@ from shoal.kernels.refine import swap_refinement
 from shoal.kernels.scaling import standardized
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
-from shoal.methods.space import (
-    ColumnMethod,
-    FloatArray,
-    Space,
-    Standardize,
-    constant_columns,
-    coordinates,
-    representatives,
-    space_of,
-)
+from shoal.methods.space import ColumnMethod, Space, Standardize, constant_columns, coordinates, representatives, space_of
 from shoal.release import Promise, Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 
-IntArray = NDArray[np.int64]
 Refine = Literal["none", "swap"]
 Grouping = Literal["fixed", "optimal"]
 

@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import Int32Array, IntArray
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.generalization import Coded, Generalization, IntArray, diversity, target_codes
+from shoal.methods.generalization import Coded, Generalization, diversity, target_codes
 from shoal.methods.publish import Publication
 from shoal.release import Promise, Release
 from shoal.roles import Roles
@@ -58,7 +58,7 @@ class Mondrian(Generalization):
         what = "ordered-t-closeness" if _numeric(table, roles) else "t-closeness"
         return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
 
-    def _sensitive(self, table: Table, roles: Roles) -> NDArray[np.int32] | None:
+    def _sensitive(self, table: Table, roles: Roles) -> Int32Array | None:
         if self.t < 1 and not roles.confidential:
             raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
         if self.t < 1 and len(roles.confidential) > 1:
@@ -169,7 +169,7 @@ class BalancedMondrian(InfogainMondrian):
         )
 
 
-def _parts(target: NDArray[np.int32], classes: int, k: int) -> IntArray:
+def _parts(target: Int32Array, classes: int, k: int) -> IntArray:
     """The class of each record; classes of fewer than k records are taken together, with the next smallest ones until they have k."""
     rows = np.bincount(target, minlength=classes)
     by_size = np.argsort(rows, kind="stable")

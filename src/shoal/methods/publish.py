@@ -8,17 +8,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal import cell
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.hierarchy import Hierarchy
 from shoal.kernels.cells import Values, group_values
 from shoal.roles import Roles
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Publication = Literal["counts", "sets", "intervals", "mean"]
 MOST_VALUES = 30  # numbers listed one by one in a cell; more are published as intervals of equally many records
 

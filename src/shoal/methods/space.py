@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.scaling import standardized
 from shoal.params import Params
@@ -22,8 +22,6 @@ from shoal.release import Promise, Step
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Standardize = Literal["deviation", "none"]
 FEW = 8
 
@@ -150,7 +148,7 @@ def _readable(means: FloatArray) -> FloatArray:
     return np.where(usable, np.rint(means * scale) / scale, means)
 
 
-def _exact_where_constant(values: FloatArray, groups: IntArray, known: NDArray[np.bool_], means: FloatArray) -> FloatArray:
+def _exact_where_constant(values: FloatArray, groups: IntArray, known: BoolArray, means: FloatArray) -> FloatArray:
     """The mean of equal values is that value, not its neighbour in the last digit."""
     low = np.full(len(means), np.inf)
     high = np.full(len(means), -np.inf)

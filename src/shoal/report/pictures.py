@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray
 from shoal.cell import expected_numbers, is_generalized, read, value_shares
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
@@ -39,7 +39,7 @@ def before_after(original: Table, release: Release, roles: Roles) -> list[Before
     return pictures
 
 
-def _numbers(column: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> BeforeAfter:
+def _numbers(column: str, before: FloatArray, after: FloatArray) -> BeforeAfter:
     known = after[~np.isnan(after)]
     edges = _round_edges(*np.quantile(known, [0.02, 0.98]))
     labels = [f"< {_short(edges[0])}", *(_short(edge) for edge in edges[:-1]), f"≥ {_short(edges[-1])}"]
@@ -84,7 +84,7 @@ def _rounded(counts: list[int], rows: int) -> tuple[float, ...]:
     return tuple(round(count / rows, 2) if count >= 5 else 0.0 for count in counts)
 
 
-def _round_edges(low: float, high: float) -> NDArray[np.float64]:
+def _round_edges(low: float, high: float) -> FloatArray:
     """About BINS cuts at multiples of 1, 2 or 5 times a power of ten."""
     if not high > low:
         return np.array([low])

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.contracts import Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.randomness import rng_for
@@ -28,9 +29,6 @@ from shoal.table import Table
 if TYPE_CHECKING:
     from shoal.kernels.trees.c45 import Missing
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Measured = Literal["accuracy", "R2"]
 REPEATS = 5
 MOST_CLASSES = 50
@@ -201,7 +199,7 @@ def decision_tree(
     return np.asarray(shares(tree, tested, ordered).round(9).argmax(axis=1))  # rounded: fractions that should tie do
 
 
-def _codes(train: FloatArray, test: FloatArray, nominal: BoolArray) -> tuple[NDArray[np.int32], BoolArray]:
+def _codes(train: FloatArray, test: FloatArray, nominal: BoolArray) -> tuple[Int32Array, BoolArray]:
     """0 for missing, else ranks among the training values (a test value falls to the nearest below) or category codes."""
     both = np.zeros((len(train) + len(test), train.shape[1]), np.int32)
     for j in range(train.shape[1]):

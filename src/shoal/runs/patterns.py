@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal import cell
+from shoal.arrays import IntArray
 from shoal.attacks.linkage_by_distance import _allowed, _flat, _level_numbers
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.coverage import contained, satisfied
@@ -27,7 +27,6 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
-IntArray = NDArray[np.int64]
 Order = Literal["support", "coverage", "length", "purity"]
 SUPPORT = "support"  # a release with one row per pattern says in this column how many records each row stands for
 MOST_VALUES = 8  # of a set, in a rule

@@ -10,13 +10,11 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from shoal import cell
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.table import Table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 EXACT = 2**53  # whole numbers up to here are exact as floats
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # a leading zero marks a code
 
@@ -113,9 +111,7 @@ def _as_numbers(written: Sequence[str | None]) -> FloatArray | None:
     return None if np.isinf(numbers).any() else numbers
 
 
-def _as_text(
-    texts: Sequence[str | None], written: Sequence[str | None], inside: NDArray[np.bool_], part: IntArray, points: FloatArray
-) -> pa.Array:
+def _as_text(texts: Sequence[str | None], written: Sequence[str | None], inside: BoolArray, part: IntArray, points: FloatArray) -> pa.Array:
     """Words, dates and mixtures; a point of an interval is written as the interval's end is."""
     if not inside.any():
         return pa.array(texts, pa.string()).take(pa.array(part))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.errors import DataError
 from shoal.text.words import STOP_WORDS, Vocabulary, folded, stems
 
@@ -27,7 +27,7 @@ class WordCounts:
         self.counts = _counted([column[row] for row in rows], len(self.terms))
 
 
-def _counted(rows: list[NDArray[np.int64]], width: int) -> Any:
+def _counted(rows: list[IntArray], width: int) -> Any:
     starts, terms, counts = [0], [], []
     for row in rows:
         found, times = np.unique(row[row >= 0], return_counts=True)
@@ -74,11 +74,11 @@ class SearchEngine:
         self._index = self.weights.tocsc()  # inverted: from a word to the texts that have it
         self._order = np.argsort(np.argsort(np.array(self.names))) if names else np.zeros(0, np.int64)
 
-    def relevance(self, query: str) -> NDArray[np.float64]:
+    def relevance(self, query: str) -> FloatArray:
         """Of every text, in the order given."""
         words = query_terms(query)
         columns = [self._columns[word] for word in words if word in self._columns]
-        total: NDArray[np.float64] = np.zeros(len(self.names))
+        total: FloatArray = np.zeros(len(self.names))
         for column in columns:
             here = slice(self._index.indptr[column], self._index.indptr[column + 1])
             total[self._index.indices[here]] += self._index.data[here]

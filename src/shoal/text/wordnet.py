@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Int32Array, IntArray
 from shoal.errors import DataError, did_you_mean
 
 PartOfSpeech = Literal["n", "v", "a", "r"]
@@ -166,14 +166,14 @@ class WordNet:
         return list(map(int, below[starts[synset] : starts[synset + 1]]))
 
     @cached_property
-    def up(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def up(self) -> tuple[IntArray, Int32Array]:
         """All hypernyms as one array: those of synset s stand from starts[s] to starts[s + 1]."""
         starts = np.zeros(len(self) + 1, np.int64)
         np.cumsum([len(above) for above in self._up], out=starts[1:])
         return starts, np.fromiter((synset for above in self._up for synset in above), np.int32, int(starts[-1]))
 
     @cached_property
-    def down(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def down(self) -> tuple[IntArray, Int32Array]:
         """All hyponyms as one array, like `up`."""
         starts, above = self.up
         children = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(starts))
@@ -203,7 +203,7 @@ class WordNet:
         return self._sizes[synset]
 
     @cached_property
-    def depths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def depths(self) -> tuple[Int32Array, Int32Array]:
         """Steps from each synset up to its nearest and to its farthest root; a root (entity, and many verbs) has 0.
 
         Some editions hold two verbs that are each other's hypernym. Such a circle is opened where it is nearest to a root.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.errors import DataError
 
 # Letters and digits in a row. Accents written as characters of their own and marks that nobody sees (soft hyphens, zero-width
@@ -40,9 +41,9 @@ def tokens(text: str) -> list[str]:
 class Cut(NamedTuple):
     """A text in words: the number of each, where it starts and where it ends; `codes` are the characters of the text."""
 
-    numbers: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    numbers: IntArray
+    starts: IntArray
+    ends: IntArray
     codes: NDArray[np.uint32]
 
 

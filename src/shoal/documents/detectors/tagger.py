@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.document import LOCATION, ORGANIZATION, PERSON, Document, Finding
 from shoal.documents.detectors import tagger_words
 from shoal.documents.detectors.tagger_words import (
@@ -37,9 +37,6 @@ EDGE = len(OFFSETS) // 2
 PLACE_SIZES = 7
 FORMS_KEPT = 200_000
 CASES = 3  # a sentence in mixed case, all in capitals, all in lower case
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def sentence_case(tokens: list[Token]) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray
 from shoal.documents.formats.pdf import Line, Page
 
 DPI = 150
@@ -27,7 +28,7 @@ GRID = DPI  # pixels; a line set anew begins on this grid where no untouched lin
 SMALLEST = 12  # pixels; letters of a label are not smaller
 
 Picture = NDArray[np.uint8]
-Numbers = NDArray[np.float64]
+Numbers = FloatArray
 
 
 @dataclass
@@ -149,7 +150,7 @@ def _changed(lines: Sequence[Line], places: Sequence[Places]) -> list[bool]:
             drawn |= objects[i]
 
 
-def _inside(box: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[slice, slice]:
+def _inside(box: FloatArray, shape: tuple[int, ...]) -> tuple[slice, slice]:
     """The pixels of a box, one more on each side; none where it has no area, as a space."""
     if box[2] - box[0] < 0.01 or box[3] - box[1] < 0.01:
         return slice(0, 0), slice(0, 0)
@@ -157,7 +158,7 @@ def _inside(box: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[slice, sl
     return slice(top, min(math.ceil(box[3]) + 1, shape[0])), slice(left, min(math.ceil(box[2]) + 1, shape[1]))
 
 
-def _removed(line: Line) -> NDArray[np.bool_]:
+def _removed(line: Line) -> BoolArray:
     gone = np.zeros(len(line.text), dtype=np.bool_)
     for edit in line.edits:
         gone[edit.start : edit.end] = True
@@ -282,7 +283,7 @@ def _typeset(file: Any, words: Sequence[tuple[int, float, float, Any, str]], wid
     return strip
 
 
-def _runs(line: Line, gone: NDArray[np.bool_]) -> Iterator[tuple[int, int, str | None]]:
+def _runs(line: Line, gone: BoolArray) -> Iterator[tuple[int, int, str | None]]:
     """A line as words, gaps and labels: (start, end, the label of what was removed there)."""
     at, edits = 0, {edit.start: edit for edit in line.edits}
     while at < len(line.text):

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.document import Block
 from shoal.documents.risk.terms import Hits
 from shoal.errors import ParameterError
@@ -85,7 +85,7 @@ def blocks(
     return found
 
 
-def clusters(places: NDArray[np.int64], words: int, reach: int, least: int, density: float) -> list[tuple[int, int]]:
+def clusters(places: IntArray, words: int, reach: int, least: int, density: float) -> list[tuple[int, int]]:
     """First and last hit of each cluster: chains of hits that have enough others around them, and the hits at their rims."""
     low, high = np.maximum(places - reach, 0), np.minimum(places + reach, words - 1)
     around = np.searchsorted(places, high, "right") - np.searchsorted(places, low, "left")
@@ -116,7 +116,7 @@ def _words_between(text: str, hits: Hits, first: int, last: int, start: int, end
     return int(hits.word[last - 1] - hits.word[first]) + len(before.split()) + len(behind.split())
 
 
-def _borders(text: str, border: Border) -> NDArray[np.int64] | None:
+def _borders(text: str, border: Border) -> IntArray | None:
     """Where blocks may begin and end: sentences and paragraphs. In a text without blank lines, each line is a paragraph."""
     if border == "word":
         return None

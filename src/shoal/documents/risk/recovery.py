@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray
 from shoal.document import PERSON
 from shoal.errors import DataError, ParameterError
 from shoal.score import AttackResult, wilson
@@ -190,7 +190,7 @@ def _guesses(pairs: list[tuple[int, int]], before: Any, after: Any) -> Iterable[
             yield shared, alone, guesses / len(candidates), _among_best(elsewhere, entity, guesses)[0]
 
 
-def _among_best(scores: NDArray[np.float64], one: int, guesses: int) -> tuple[float, float]:
+def _among_best(scores: FloatArray, one: int, guesses: int) -> tuple[float, float]:
     """Is one of the entities among the best so many? With ties shared, and with ties lost."""
     better, equal = int((scores > scores[one]).sum()), int((scores == scores[one]).sum())
     shared = min(1.0, max(0.0, (guesses - better) / equal))

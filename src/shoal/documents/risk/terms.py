@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import IntArray
 from shoal.errors import DataError, ParameterError
 from shoal.text.wordnet import FILES, WordNet
 from shoal.text.words import STOP_WORDS, Cut, Vocabulary, folded, stems, tokens
@@ -148,10 +148,10 @@ class Hits:
     """Where risk terms stand in one text. `word` counts words from the start of the text, `words` says how many there are."""
 
     words: int
-    word: NDArray[np.int64]
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    term: NDArray[np.int64]  # which term of the list
+    word: IntArray
+    start: IntArray
+    end: IntArray
+    term: IntArray  # which term of the list
 
 
 class RiskTerms:
@@ -257,7 +257,7 @@ class RiskTerms:
             first, last = cuts[number], cuts[number + 1]
             yield Hits(int(last - first), word[mine] - first, starts[mine] - begin, ends[mine] - begin, term[mine])
 
-    def _along(self, text: str, words: Cut) -> list[NDArray[np.int64]]:
+    def _along(self, text: str, words: Cut) -> list[IntArray]:
         """Terms as paths of stems, all beginnings at once: word, length and term of each."""
         codes = self._code[words.numbers]
         at = np.flatnonzero(codes)
@@ -350,7 +350,7 @@ class RiskTerms:
         return self._codes[self._reduced[near[0]]] if near and not self._wordnet.knows(word) else 0
 
 
-def _first_and_longest(found: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_and_longest(found: IntArray) -> IntArray:
     """Of overlapping hits (word, length, term) the one that begins first, and of those the longest."""
     found = found[np.lexsort((found[:, 2], -found[:, 1], found[:, 0]))]
     if len(found):

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from shoal.arrays import BoolArray, FloatArray, IntArray
+
 Name = Literal["weighted-mean", "owa", "bilinear", "choquet"]
 
 TIE = 1e-9  # distances that differ by less, relative to the largest squared difference they are made of, are a tie

@@ -14,14 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, njit, prange
-from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Progress = Callable[[int, int], object]
 
 MOST_COLUMNS = 20
@@ -52,7 +49,7 @@ def _inputs(original: FloatArray, protected: FloatArray, tolerance: FloatArray) 
 
 
 @njit(cache=True, parallel=True)
-def _pattern_counts(x, columns, tolerance, parts):  # type: ignore[no-untyped-def]
+def _pattern_counts(x, columns, tolerance, parts):
     """Two tables per thread take turns: most pairs agree on nothing, and adding to one cell again and again would wait for itself."""
     n, d, m = len(x), len(columns), columns.shape[1]
     counts = np.zeros((2 * parts, 1 << d), np.int64)
@@ -267,7 +264,7 @@ def _search_order(x: FloatArray, tolerance: FloatArray) -> IntArray:
 
 
 @njit(cache=True)
-def _summaries(points, weight, first, start, stop, right):  # type: ignore[no-untyped-def]
+def _summaries(points, weight, first, start, stop, right):
     """Boxes in the values themselves (division by the tolerance rounds), row counts and lowest rows, children before parents."""
     nodes, d = len(start), points.shape[1]
     low, high = np.full((nodes, d), np.inf), np.full((nodes, d), -np.inf)
@@ -288,7 +285,7 @@ def _summaries(points, weight, first, start, stop, right):  # type: ignore[no-un
 
 
 @njit(cache=True, inline="always")
-def _pair_weight(points, p, q, tolerance, gain):  # type: ignore[no-untyped-def]
+def _pair_weight(points, p, q, tolerance, gain):
     w = 0.0
     for j in range(len(q)):
         w += gain[j] if abs(points[p, j] - q[j]) <= tolerance[j] else 0.0
@@ -296,7 +293,7 @@ def _pair_weight(points, p, q, tolerance, gain):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _node_bound(low, high, node, q, tolerance, gain):  # type: ignore[no-untyped-def]
+def _node_bound(low, high, node, q, tolerance, gain):
     """The largest weight a row in the box can have, whether every row has it, and how far the box is, in units of the tolerance."""
     w, decided, far = 0.0, True, 0.0
     for j in range(len(q)):
@@ -313,9 +310,7 @@ def _node_bound(low, high, node, q, tolerance, gain):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _search(  # type: ignore[no-untyped-def]
-    points, weight, first, start, stop, right, low, high, below, q, tolerance, gain, best, enough, stack, bounds
-):
+def _search(points, weight, first, start, stop, right, low, high, below, q, tolerance, gain, best, enough, stack, bounds):
     """The largest weight of at least `best`, how many rows have it and the lowest of them; stops above `enough`. Best bounds first."""
     ties, lowest = 0, np.int64(2**62)
     stack[0], bounds[0], depth = 0, np.inf, 1
@@ -357,9 +352,7 @@ def _search(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _best_match(  # type: ignore[no-untyped-def]
-    points, weight, first, start, stop, right, low, high, below, x, order, tolerance, gain, out_weight, out_ties, out_first
-):
+def _best_match(points, weight, first, start, stop, right, low, high, below, x, order, tolerance, gain, out_weight, out_ties, out_first):
     n, d = len(order), x.shape[1]
     for block in prange((n + 63) // 64):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
@@ -372,9 +365,7 @@ def _best_match(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _linked_by_weight(  # type: ignore[no-untyped-def]
-    points, weight, first, start, stop, right, low, high, below, x, order, true, tolerance, gain, out_higher, out_ties
-):
+def _linked_by_weight(points, weight, first, start, stop, right, low, high, below, x, order, true, tolerance, gain, out_higher, out_ties):
     n, d = len(order), x.shape[1]
     for block in prange((n + 63) // 64):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
@@ -420,7 +411,7 @@ def weight_block(
 
 
 @njit(cache=True, parallel=True)
-def _weight_block(x, columns, tolerance, gain, unit, base):  # type: ignore[no-untyped-def]
+def _weight_block(x, columns, tolerance, gain, unit, base):
     n, d, m = len(x), len(columns), columns.shape[1]
     block = np.zeros((n, m))
     for i in prange(n):

@@ -18,16 +18,14 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.linkage.aggregation import MOST_ATTRIBUTES, OWA, TIE, Aggregator, Bilinear, Choquet, Recount, WeightedMean, recount
 from shoal.kernels.linkage.margins import Game, UnsettledError
 from shoal.kernels.linkage.parameter_space import Family, Space
 from shoal.kernels.linkage.simplices import DONE, FOUND, OPEN, Pass
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Progress = Callable[[int, int], object]
 
 WHOLE = 1 << 50  # shares of a proof are whole numbers out of this many
@@ -394,7 +392,7 @@ class _Cover:
     def __init__(self, given_up: BoolArray) -> None:
         self.n = len(given_up)
         self.whole_now = False
-        self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.highs = highspy.Highs()
         for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.999)):
             self.highs.setOptionValue(option, value)  # a cover is a whole number: a gap below 1 closes it
         for i in range(self.n):

@@ -16,15 +16,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import neighbours
 from shoal.kernels.linkage.neighbours import TIE, Linked, Progress
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Kind = Literal["weighted", "ordered", "choquet", "pairs"]
 
 KINDS: tuple[Kind, ...] = ("weighted", "ordered", "choquet", "pairs")
@@ -119,7 +117,7 @@ def _tree(protected: FloatArray, by: Distance) -> tuple[kdtree.KdTree, IntArray,
 
 
 @njit(cache=True, inline="always")
-def _term(t, squarings):  # type: ignore[no-untyped-def]
+def _term(t, squarings):
     if squarings < 0:
         return abs(t)
     t = t * t
@@ -129,7 +127,7 @@ def _term(t, squarings):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _aggregate(c, s, weights, n, kind):  # type: ignore[no-untyped-def]
+def _aggregate(c, s, weights, n, kind):
     """One distance of the differences c; s is room to sort in."""
     total = 0.0
     if kind == 0:
@@ -170,7 +168,7 @@ def _aggregate(c, s, weights, n, kind):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s):  # type: ignore[no-untyped-def]
+def _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s):
     for a in range(n):
         c[a] = 0.0
     for j in range(numeric):
@@ -182,7 +180,7 @@ def _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, 
 
 
 @njit(cache=True, inline="always")
-def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, c, s):  # type: ignore[no-untyped-def]
+def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, c, s):
     """The least distance from q to anything in the node's box."""
     for a in range(n):
         c[a] = 0.0
@@ -196,7 +194,7 @@ def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, 
 
 
 @njit(cache=True, parallel=True)
-def _linked(  # type: ignore[no-untyped-def]
+def _linked(
     points,
     weight,
     start,
@@ -259,9 +257,7 @@ def _linked(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _nearest(  # type: ignore[no-untyped-def]
-    points, first, start, stop, right, low, high, queries, weights, attribute, numeric, n, squarings, kind, rows, distances
-):
+def _nearest(points, first, start, stop, right, low, high, queries, weights, attribute, numeric, n, squarings, kind, rows, distances):
     count = rows.shape[1]
     for block in prange((len(queries) + BLOCK - 1) // BLOCK):
         stack, bounds = np.empty(128, np.int64), np.empty(128)
@@ -296,7 +292,7 @@ def _nearest(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _distances(points, queries, weights, attribute, numeric, n, squarings, kind, out):  # type: ignore[no-untyped-def]
+def _distances(points, queries, weights, attribute, numeric, n, squarings, kind, out):
     for row in prange(len(queries)):
         c, s = np.empty(n), np.empty(n)
         for p in range(len(points)):

@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from shoal.arrays import BoolArray, FloatArray, IntArray
+
 TIE = 1e-12
 
 
@@ -39,7 +37,7 @@ def linked_to_class(
 
 
 @njit(cache=True)
-def _holds(code, begin, stop, low, high):  # type: ignore[no-untyped-def]
+def _holds(code, begin, stop, low, high):
     while begin < stop:
         middle = (begin + stop) // 2
         if code < low[middle]:
@@ -52,7 +50,7 @@ def _holds(code, begin, stop, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _wrong(values, i, cells, g, base, begin, low, high, most):  # type: ignore[no-untyped-def]
+def _wrong(values, i, cells, g, base, begin, low, high, most):
     """How many cells of class g cannot hold record i's values; stops above `most`."""
     wrong = 0
     for c in range(cells.shape[1]):
@@ -65,7 +63,7 @@ def _wrong(values, i, cells, g, base, begin, low, high, most):  # type: ignore[n
 
 
 @njit(cache=True)
-def _distance2(known, i, classes, g):  # type: ignore[no-untyped-def]
+def _distance2(known, i, classes, g):
     total = 0.0
     for j in range(known.shape[1]):
         step = known[i, j] - classes[g, j]
@@ -74,7 +72,7 @@ def _distance2(known, i, classes, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _linked(values, cells, base, begin, low, high, known, classes, sizes, true_class, better, ties):  # type: ignore[no-untyped-def]
+def _linked(values, cells, base, begin, low, high, known, classes, sizes, true_class, better, ties):
     for i in prange(values.shape[0]):
         mine = true_class[i]
         wrong = _wrong(values, i, cells, mine, base, begin, low, high, cells.shape[1])

@@ -14,12 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.linkage.aggregation import TIE
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 NO_MORE = TIE / 2  # differences that exceed others by less, of the largest, do not: half a tie, so that rounding leaves it one
 PLAINLY = 1e-3  # a difference larger by this much counts however little its attribute does
@@ -30,7 +27,7 @@ class Candidates(NamedTuple):
 
     start: IntArray
     rows: IntArray
-    hopeless: NDArray[np.bool_]
+    hopeless: BoolArray
 
 
 def undominated(original: FloatArray, protected: FloatArray, order: int) -> Candidates:
@@ -45,7 +42,7 @@ def distinct(original: FloatArray, protected: FloatArray) -> Candidates:
 
 
 @njit(cache=True)
-def _distinct(original, protected, first):  # type: ignore[no-untyped-def]
+def _distinct(original, protected, first):
     n = len(original)
     start = np.zeros(n + 1, np.int64)
     rows = np.empty(n * len(first), np.int64)
@@ -69,7 +66,7 @@ def _distinct(original, protected, first):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _most(wrong, true):  # type: ignore[no-untyped-def]
+def _most(wrong, true):
     """The most that ww' - tt' is worth to a matrix of trace 1, its largest eigenvalue, in units of d times the largest square.
 
     Zero where w is a multiple of t and no longer. Written by the cross products of w and t, so that nothing cancels.
@@ -90,7 +87,7 @@ def _most(wrong, true):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _undominated(original, protected, order):  # type: ignore[no-untyped-def]
+def _undominated(original, protected, order):
     n, d = original.shape
     size = protected.shape[0]
     start = np.zeros(n + 1, np.int64)

@@ -14,16 +14,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import closer
 from shoal.kernels.linkage.closer import Distance
 from shoal.kernels.linkage.learning import Family as LinearKind
 from shoal.kernels.linkage.learning import Links, features, lead, learn_form, learn_weights, linked, polish
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Scaling = Literal["each", "original", "rank"]
 How = Literal["equal", "spread", "mahalanobis", "weights", "ordered", "pairs", "form"]
 

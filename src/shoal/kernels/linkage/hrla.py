@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, IntArray
 
 PASSES = 200
 RATE = 0.03
@@ -59,7 +57,7 @@ def hrla(
 
 
 @njit(cache=True)
-def _differences(q, y, attribute, numeric, c):  # type: ignore[no-untyped-def]
+def _differences(q, y, attribute, numeric, c):
     c[:] = 0.0
     for j in range(len(q)):
         if j < numeric:
@@ -70,7 +68,7 @@ def _differences(q, y, attribute, numeric, c):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _integral(c, order, measure):  # type: ignore[no-untyped-def]
+def _integral(c, order, measure):
     """The Choquet integral; leaves in `order` the attributes from the smallest difference up."""
     n = len(c)
     for a in range(n):
@@ -88,7 +86,7 @@ def _integral(c, order, measure):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _step(c, order, measure, size):  # type: ignore[no-untyped-def]
+def _step(c, order, measure, size):
     """Move the measure along the integral's gradient; the whole keeps its 1."""
     n = len(c)
     left, below = (1 << n) - 1, c[order[0]]
@@ -100,7 +98,7 @@ def _step(c, order, measure, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _monotone(measure, n):  # type: ignore[no-untyped-def]
+def _monotone(measure, n):
     """No set measures less than a subset, none more than 1."""
     for s in range(1, len(measure) - 1):
         measure[s] = min(max(measure[s], 0.0), 1.0)
@@ -110,7 +108,7 @@ def _monotone(measure, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _pass(queries, protected, true_row, attribute, numeric, n, order_of_records, rate, measure):  # type: ignore[no-untyped-def]
+def _pass(queries, protected, true_row, attribute, numeric, n, order_of_records, rate, measure):
     c, own = np.empty(n), np.empty(n)
     order, own_order = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in order_of_records:
@@ -131,7 +129,7 @@ def _pass(queries, protected, true_row, attribute, numeric, n, order_of_records,
 
 
 @njit(cache=True)
-def _count(queries, protected, true_row, attribute, numeric, n, measure):  # type: ignore[no-untyped-def]
+def _count(queries, protected, true_row, attribute, numeric, n, measure):
     c, order = np.empty(n), np.empty(n, np.int64)
     found = 0
     for i in range(len(queries)):

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import BoolArray, FloatArray, IntArray
+
 Family = Literal["weighted", "ordered", "pairs"]
 
 SHARPNESS = 4.0  # of the sigmoid, in units of log distance
@@ -31,7 +30,7 @@ class Links(NamedTuple):
 
     true: FloatArray  # (k, f)
     rival: FloatArray  # (k, m, f)
-    there: NDArray[np.bool_]  # (k, m)
+    there: BoolArray  # (k, m)
     twins: FloatArray  # (k,) protected rows identical to the true one, itself included
     weight: FloatArray  # (k, m) how many protected rows a rival stands for
 
@@ -77,7 +76,7 @@ def _times(rival: FloatArray, weights: FloatArray) -> FloatArray:
     return (rival.reshape(-1, rival.shape[-1]) @ weights).reshape(rival.shape[:-1])
 
 
-def _stand_in(true: FloatArray, rival: FloatArray, there: NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
+def _stand_in(true: FloatArray, rival: FloatArray, there: BoolArray) -> tuple[float, FloatArray, FloatArray]:
     """The sum over records of the sigmoid, and its slopes in d(true) and in each d(rival)."""
     by_true, by_rival = np.zeros(len(true)), np.zeros(rival.shape)
     tiny = 1e-12 * float(rival.mean()) + 1e-300
@@ -86,7 +85,7 @@ def _stand_in(true: FloatArray, rival: FloatArray, there: NDArray[np.bool_]) -> 
 
 @njit(cache=True)
 def _slopes(
-    true: FloatArray, rival: FloatArray, there: NDArray[np.bool_], tiny: float, by_true: FloatArray, by_rival: FloatArray
+    true: FloatArray, rival: FloatArray, there: BoolArray, tiny: float, by_true: FloatArray, by_rival: FloatArray
 ) -> float:  # pragma: no cover
     value = 0.0
     for i in range(len(true)):
@@ -188,7 +187,7 @@ def _strictly(weights: FloatArray, links: Links) -> int:
     return int((ahead.all(axis=1) & (links.twins == 1)).sum())
 
 
-def _best_place(level: FloatArray, slope: FloatArray, there: NDArray[np.bool_], single: NDArray[np.bool_]) -> float | None:
+def _best_place(level: FloatArray, slope: FloatArray, there: BoolArray, single: BoolArray) -> float | None:
     """Where on t > 0 the most records have level + t slope > 0 for all their rivals; None where nowhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = -level / slope

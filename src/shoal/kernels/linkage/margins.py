@@ -20,13 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.linkage.parameter_space import Rows, Space
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 NOTHING = 2.0  # the margin of no record at all: rows are scaled so that no margin exceeds 1
 LEFT_OUT = 4.0  # what a record that is not chosen has its margins raised by
@@ -131,7 +127,7 @@ class Game:
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"})
-def _dot(index, value, row, theta):  # type: ignore[no-untyped-def]
+def _dot(index, value, row, theta):
     total = 0.0
     if len(index) == 0:
         for place in range(value.shape[1]):
@@ -143,7 +139,7 @@ def _dot(index, value, row, theta):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _least(index, value, offset, start, theta):  # type: ignore[no-untyped-def]
+def _least(index, value, offset, start, theta):
     out = np.full(len(start) - 1, NOTHING)
     for i in range(len(out)):
         for r in range(start[i], start[i + 1]):
@@ -152,7 +148,7 @@ def _least(index, value, offset, start, theta):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _matrix(theta, n):  # type: ignore[no-untyped-def]
+def _matrix(theta, n):
     """The symmetric matrix of its free entries."""
     matrix = np.zeros((n, n))
     at = 0
@@ -170,7 +166,7 @@ def _matrix(theta, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _semidefinite(theta, n):  # type: ignore[no-untyped-def]
+def _semidefinite(theta, n):
     """The free entries of the matrix without its negative eigenvalues, with trace 1 again."""
     spectrum, vectors = np.linalg.eigh(_matrix(theta, n))
     spectrum = np.maximum(spectrum, 1e-12)
@@ -186,7 +182,7 @@ def _semidefinite(theta, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath={"contract", "reassoc", "nnan", "ninf"})
-def _nearest(original, protected, rows, start, chosen, theta, n):  # type: ignore[no-untyped-def]
+def _nearest(original, protected, rows, start, chosen, theta, n):
     """Of every chosen record, the least margin under a bilinear form and its row. Along eigenvectors a form is a sum of n squares."""
     spectrum, vectors = np.linalg.eigh(_matrix(theta, n))
     vectors = np.ascontiguousarray(vectors)
@@ -217,7 +213,7 @@ def _nearest(original, protected, rows, start, chosen, theta, n):  # type: ignor
 
 
 @njit(cache=True)
-def _mixed(value, offset, basis, share, rows, n):  # type: ignore[no-untyped-def]
+def _mixed(value, offset, basis, share, rows, n):
     """The mixed margins as a matrix: its largest eigenvalue is what they leave to win for any form of trace 1."""
     mixed = np.zeros((n, n))
     last = 0.0
@@ -236,7 +232,7 @@ def _mixed(value, offset, basis, share, rows, n):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def _direct(value, offset, count, u):  # type: ignore[no-untyped-def]
+def _direct(value, offset, count, u):
     """One more constraint: u' M u >= 0."""
     n = len(u)
     last = u[n - 1] ** 2
@@ -251,7 +247,7 @@ def _direct(value, offset, count, u):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _write(value, offset, r, x, wrong, true, n):  # type: ignore[no-untyped-def]
+def _write(value, offset, r, x, wrong, true, n):
     """The margin of one wrong link as a row over the free entries of a matrix."""
     size = value.shape[1]
     scale = 0.0
@@ -271,7 +267,7 @@ def _write(value, offset, r, x, wrong, true, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _column(index, value, bound_index, bound_value, rows, entry, size):  # type: ignore[no-untyped-def]
+def _column(index, value, bound_index, bound_value, rows, entry, size):
     column = np.zeros(size + 1)
     if entry <= rows:
         column[size] = 1.0
@@ -283,13 +279,13 @@ def _column(index, value, bound_index, bound_value, rows, entry, size):  # type:
 
 
 @njit(cache=True)
-def _add(index, value, row, column):  # type: ignore[no-untyped-def]
+def _add(index, value, row, column):
     for place in range(value.shape[1]):
         column[place if len(index) == 0 else index[row, place]] += value[row, place]
 
 
 @njit(cache=True)
-def _among(basis, entry):  # type: ignore[no-untyped-def]
+def _among(basis, entry):
     found = False
     for b in range(len(basis)):
         found |= basis[b] == entry
@@ -297,7 +293,7 @@ def _among(basis, entry):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def best_margin(index, value, offset, record, start, bound_index, bound_value, bound_offset, count, chosen, hot, basis, enough, form, original, protected, wrong):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def best_margin(index, value, offset, record, start, bound_index, bound_value, bound_offset, count, chosen, hot, basis, enough, form, original, protected, wrong):  # fmt: skip # noqa: E501
     """Returns the value, theta, the dual share of every basis entry and the number of pivots; changes basis, hot and count in place."""
     rows = len(offset)
     size = len(basis) - 1

@@ -15,14 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Progress = Callable[[int, int], object]
 
 TIE = 1e-12
@@ -140,7 +137,7 @@ def _prepare(numeric: FloatArray, nominal: IntArray | None, index: _Index) -> tu
 
 
 @njit(cache=True)
-def _children(right, low, high):  # type: ignore[no-untyped-def]
+def _children(right, low, high):
     nodes, d = low.shape
     boxes = np.zeros((nodes, d, 4))
     for node in range(nodes):
@@ -151,7 +148,7 @@ def _children(right, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _by_leaf(queries, numeric, right, low, high):  # type: ignore[no-untyped-def]
+def _by_leaf(queries, numeric, right, low, high):
     nodes, d = low.shape
     n = len(queries)
     column = np.zeros(nodes, np.int64)  # the split is on the widest side, by the rule of kdtree.build
@@ -183,7 +180,7 @@ def _by_leaf(queries, numeric, right, low, high):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, inline="always")
-def _distance2(points, p, q, numeric):  # type: ignore[no-untyped-def]
+def _distance2(points, p, q, numeric):
     s = 0.0
     for j in range(numeric):
         t = points[p, j] - q[j]
@@ -195,7 +192,7 @@ def _distance2(points, p, q, numeric):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _bounds(children, node, q, numeric):  # type: ignore[no-untyped-def]
+def _bounds(children, node, q, numeric):
     """The least squared distances from q to anything in the left and in the right child's box."""
     left, right = 0.0, 0.0
     for j in range(numeric):
@@ -214,7 +211,7 @@ def _bounds(children, node, q, numeric):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _next_leaf(right, children, q, numeric, limit, stack, bounds, depth):  # type: ignore[no-untyped-def]
+def _next_leaf(right, children, q, numeric, limit, stack, bounds, depth):
     """The next leaf that may hold a row within `limit`, nearer children first (-1: none left), and the depth of the stack."""
     while depth:
         depth -= 1
@@ -238,7 +235,7 @@ def _next_leaf(right, children, q, numeric, limit, stack, bounds, depth):  # typ
 
 
 @njit(cache=True)
-def _tally(points, weight, first, start, stop, right, children, numeric, q, closest, limit, stack, bounds):  # type: ignore[no-untyped-def]
+def _tally(points, weight, first, start, stop, right, children, numeric, q, closest, limit, stack, bounds):
     """Rows within `limit` and the lowest of them; -1 as soon as one is closer than `closest`."""
     ties, lowest = 0, np.int64(2**62)
     stack[0], bounds[0], depth = 0, 0.0, 1
@@ -256,9 +253,7 @@ def _tally(points, weight, first, start, stop, right, children, numeric, q, clos
 
 
 @njit(cache=True, parallel=True)
-def _nearest(  # type: ignore[no-untyped-def]
-    points, weight, first, start, stop, right, children, numeric, queries, order, out_distance2, out_ties, out_first
-):
+def _nearest(points, weight, first, start, stop, right, children, numeric, queries, order, out_distance2, out_ties, out_first):
     n, d = len(order), queries.shape[1]
     for block in prange((n + BLOCK - 1) // BLOCK):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
@@ -290,9 +285,7 @@ def _nearest(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def _linked(  # type: ignore[no-untyped-def]
-    points, weight, first, start, stop, right, children, numeric, queries, order, true, out_closer, out_ties
-):
+def _linked(points, weight, first, start, stop, right, children, numeric, queries, order, true, out_closer, out_ties):
     n, d = len(order), queries.shape[1]
     for block in prange((n + BLOCK - 1) // BLOCK):
         stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.linkage.aggregation import OWA, Aggregator, Bilinear, Choquet, WeightedMean, monotone_hull, set_sizes, zeta
 from shoal.kernels.linkage.dominance import Candidates, distinct, undominated
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Family = Literal["weighted-mean", "owa", "bilinear", "choquet", "choquet-submodular"]
 
 

@@ -14,12 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.linkage.margins import best_margin
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 PARTS = 64  # an edge is cut at one of so many places: corners stay short fractions
 CELLS = 256  # between two looks at the clock
@@ -88,7 +85,7 @@ class Pass:
 
 
 @njit(cache=True)
-def _walk(rows, record, target, corners, waiting, top, lists, weights, split, cuts, links, row, share, size):  # type: ignore[no-untyped-def]
+def _walk(rows, record, target, corners, waiting, top, lists, weights, split, cuts, links, row, share, size):
     n = rows.shape[1]
     values = np.empty((rows.shape[0], n))
     here = np.empty(rows.shape[0], np.int64)
@@ -174,19 +171,19 @@ def _walk(rows, record, target, corners, waiting, top, lists, weights, split, cu
 
 
 @njit(cache=True)
-def _note(r, part, row, share, size):  # type: ignore[no-untyped-def]
+def _note(r, part, row, share, size):
     row[size[2]], share[size[2]] = r, part
     size[2] += 1
 
 
 @njit(cache=True)
-def _close(links, size):  # type: ignore[no-untyped-def]
+def _close(links, size):
     links[size[1]] = size[2]
     size[1] += 1
 
 
 @njit(cache=True)
-def _edge(values):  # type: ignore[no-untyped-def]
+def _edge(values):
     """The edge on which most margins change sign, and the place where half of them have."""
     n = values.shape[1]
     most, a, b = -1, 0, 1
@@ -207,7 +204,7 @@ def _edge(values):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _play(values, here, record, undecided, spare, bound_value, bound_offset, cell, weights, links, row, share, size):  # type: ignore[no-untyped-def]  # fmt: skip
+def _play(values, here, record, undecided, spare, bound_value, bound_offset, cell, weights, links, row, share, size):  # fmt: skip
     """Within a cell: DONE if more than `spare` undecided records must fail, FOUND if no more need to, OPEN if neither is known."""
     count, n = values.shape
     scale, offset, value = np.empty(count), np.empty(count), np.empty((count, n - 1))
@@ -327,7 +324,7 @@ def _play(values, here, record, undecided, spare, bound_value, bound_offset, cel
 
 
 @njit(cache=True)
-def _mix(basis, shares, scale, here, links, row, share, size):  # type: ignore[no-untyped-def]
+def _mix(basis, shares, scale, here, links, row, share, size):
     for b in range(len(basis)):
         if basis[b] < len(scale) and shares[b] > 1e-13:
             _note(here[basis[b]], shares[b] / scale[basis[b]], row, share, size)

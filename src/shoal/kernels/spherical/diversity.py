@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from shoal.kernels.spherical.mdav import IntArray, Rows, content_order
+from shoal.arrays import IntArray
+from shoal.kernels.spherical.mdav import Rows, content_order
 from shoal.kernels.spherical.refine import OFFERS, by_first, grouping, heavy_postings, measure, put_in, similarities, take_out
 
 
@@ -38,7 +39,7 @@ def _short(group: IntArray, codes: IntArray, l: int) -> IntArray:  # noqa: E741
 
 
 @njit(cache=True)
-def _exchange(short, rows, postings, made, codes, width, l):  # type: ignore[no-untyped-def] # noqa: E741
+def _exchange(short, rows, postings, made, codes, width, l):  # noqa: E741
     mine = np.zeros(width, np.int64)  # rows of each label in a group, zero between groups
     theirs = np.zeros(width, np.int64)
     score = np.zeros(made.size.shape[0])
@@ -101,7 +102,7 @@ def _exchange(short, rows, postings, made, codes, width, l):  # type: ignore[no-
 
 
 @njit(cache=True)
-def _count(made, g, codes, counts, step):  # type: ignore[no-untyped-def]
+def _count(made, g, codes, counts, step):
     """Add the labels of a group to counts, or take them away again; returns how many are there."""
     for i in made.member[g, : made.size[g]]:
         counts[codes[i]] += step
@@ -115,7 +116,7 @@ def _count(made, g, codes, counts, step):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _allowed(gives, takes, mine, theirs, different, l):  # type: ignore[no-untyped-def] # noqa: E741
+def _allowed(gives, takes, mine, theirs, different, l):  # noqa: E741
     """Whether a group gains a label by giving a row and taking another, and the other keeps what it has, or l."""
     if mine[takes] > 0 or mine[gives] < 2:
         return False
@@ -123,7 +124,7 @@ def _allowed(gives, takes, mine, theirs, different, l):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def _can_exchange(made, a, b, codes, mine, theirs, different, l):  # type: ignore[no-untyped-def] # noqa: E741
+def _can_exchange(made, a, b, codes, mine, theirs, different, l):  # noqa: E741
     for i in made.member[a, : made.size[a]]:
         for j in made.member[b, : made.size[b]]:
             if _allowed(codes[i], codes[j], mine, theirs, different, l):
@@ -132,7 +133,7 @@ def _can_exchange(made, a, b, codes, mine, theirs, different, l):  # type: ignor
 
 
 @njit(cache=True)
-def _products(made, a, b, rows, found):  # type: ignore[no-untyped-def]
+def _products(made, a, b, rows, found):
     """Of every row of one group with every row of another."""
     dense = made.mine
     for s in range(made.size[a]):
@@ -149,7 +150,7 @@ def _products(made, a, b, rows, found):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _join(short, rows, postings, group, codes, width, l, limit):  # type: ignore[no-untyped-def] # noqa: E741
+def _join(short, rows, postings, group, codes, width, l, limit):  # noqa: E741
     """Join the groups named in `short`, in their order. One that takes in another has labels enough already, or its turn comes."""
     groups = group.max() + 1
     head = np.full(groups, -1, np.int64)  # the members of a group, as a chain
@@ -208,7 +209,7 @@ def _join(short, rows, postings, group, codes, width, l, limit):  # type: ignore
 
 
 @njit(cache=True)
-def _adds(i, after, codes, has):  # type: ignore[no-untyped-def]
+def _adds(i, after, codes, has):
     """Whether a chain holds a label that is not there yet."""
     while i >= 0 and has[codes[i]]:
         i = after[i]
@@ -216,7 +217,7 @@ def _adds(i, after, codes, has):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _length(first, after, rows, dense):  # type: ignore[no-untyped-def]
+def _length(first, after, rows, dense):
     """Of the sum of a chain of rows; `dense` is zero before and after."""
     square = 0.0
     i = first

@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from shoal.arrays import FloatArray, Int32Array, IntArray
+
 Progress = Callable[[int, int], object]
 Gather = Literal["seed", "sum"]
 
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     """Sparse rows: the terms of row i stand from starts[i] to starts[i + 1], ascending, their weights beside them."""
 
     starts: IntArray
-    terms: NDArray[np.int32]
+    terms: Int32Array
     weights: FloatArray
     width: int
 
@@ -109,7 +109,7 @@ def spherical_groups_naive(rows: Rows, k: int, gather: Gather = "seed", progress
     return groups
 
 
-def _prepared(rows: Rows, k: int) -> tuple[IntArray, IntArray, NDArray[np.int32], NDArray[np.int32]]:
+def _prepared(rows: Rows, k: int) -> tuple[IntArray, IntArray, Int32Array, Int32Array]:
     """The content order, and the rows in it with whole weights."""
     if k < 1:
         raise ValueError(f"k must be 1 or more, got {k}.")
@@ -120,7 +120,7 @@ def _prepared(rows: Rows, k: int) -> tuple[IntArray, IntArray, NDArray[np.int32]
 
 
 @njit(cache=True)
-def _hashes(starts, terms, bits):  # type: ignore[no-untyped-def]
+def _hashes(starts, terms, bits):
     """splitmix64 over the entries of each row, in order."""
     n = starts.shape[0] - 1
     hashes = np.empty(n, np.uint64)
@@ -137,7 +137,7 @@ def _hashes(starts, terms, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _postings(ids, starts, terms, weights, width):  # type: ignore[no-untyped-def]
+def _postings(ids, starts, terms, weights, width):
     """From a term to the places in `ids` of the rows that have it."""
     begins = np.zeros(width + 1, np.int64)
     for i in ids:
@@ -158,7 +158,7 @@ def _postings(ids, starts, terms, weights, width):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _to_the_sum(ids, starts, terms, weights, width):  # type: ignore[no-untyped-def]
+def _to_the_sum(ids, starts, terms, weights, width):
     """The similarity of each row to the sum of them all."""
     total = np.zeros(width, np.int64)
     for i in ids:
@@ -168,7 +168,7 @@ def _to_the_sum(ids, starts, terms, weights, width):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _products(ids, count, starts, terms, weights, vector):  # type: ignore[no-untyped-def]
+def _products(ids, count, starts, terms, weights, vector):
     found = np.empty(count, np.int64)
     for a in range(count):
         product = np.int64(0)
@@ -179,7 +179,7 @@ def _products(ids, count, starts, terms, weights, vector):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _least(live, similar, then):  # type: ignore[no-untyped-def]
+def _least(live, similar, then):
     """The place of the live row that is least similar, ties by the second similarity, then the first place."""
     best = -1
     for a in range(live.shape[0]):
@@ -189,7 +189,7 @@ def _least(live, similar, then):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _most(live, similar):  # type: ignore[no-untyped-def]
+def _most(live, similar):
     best = -1
     for a in range(live.shape[0]):
         if live[a] and (best < 0 or similar[a] > similar[best]):
@@ -198,7 +198,7 @@ def _most(live, similar):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _nearest(live, similar, count, near):  # type: ignore[no-untyped-def]
+def _nearest(live, similar, count, near):
     """The places of the `count` most similar live rows, ties to the first place."""
     filled = 0
     for a in range(live.shape[0]):
@@ -214,7 +214,7 @@ def _nearest(live, similar, count, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _add(similar, i, starts, terms, weights, begins, places, heavy):  # type: ignore[no-untyped-def]
+def _add(similar, i, starts, terms, weights, begins, places, heavy):
     """Add to every row its similarity to row i, along the postings of its terms."""
     for p in range(starts[i], starts[i + 1]):
         weight = np.int64(weights[p])
@@ -223,9 +223,7 @@ def _add(similar, i, starts, terms, weights, begins, places, heavy):  # type: ig
 
 
 @njit(cache=True)
-def _rounds(  # type: ignore[no-untyped-def]
-    ids, starts, terms, weights, begins, places, heavy, similar, found, live, built, k, made, most, by_sum
-):
+def _rounds(ids, starts, terms, weights, begins, places, heavy, similar, found, live, built, k, made, most, by_sum):
     """Up to `most` rounds of two groups, of one where fewer than 3k rows are left."""
     alive = np.empty(ids.shape[0], np.bool_)
     for a in range(ids.shape[0]):
@@ -276,7 +274,7 @@ def _rounds(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _rounds_naive(ids, starts, terms, weights, width, found, live, k, made, most, by_sum):  # type: ignore[no-untyped-def]
+def _rounds_naive(ids, starts, terms, weights, width, found, live, k, made, most, by_sum):
     near = np.empty(max(k - 1, 1), np.int64)
     vector = np.zeros(width, np.int64)
     count = ids.shape[0]

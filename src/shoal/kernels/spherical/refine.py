@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from shoal.kernels.spherical.mdav import FloatArray, IntArray, Progress, Rows, content_order
+from shoal.arrays import Float32Array, FloatArray, Int32Array, IntArray
+from shoal.kernels.spherical.mdav import Progress, Rows, content_order
 
 OFFERS = 10  # groups a row is offered to
 HEAVY = 0.75  # of a row's squared length, which its heaviest terms make up
@@ -25,9 +25,9 @@ class Postings(NamedTuple):
     """From a term to the rows that have it, and from a row to its heaviest terms."""
 
     begins: IntArray  # (terms + 1,) where a term's rows begin
-    rows: NDArray[np.int32]
-    weights: NDArray[np.float32]
-    ranked: NDArray[np.int32]  # beside the entries of each row: which is the heaviest, the second heaviest, ...
+    rows: Int32Array
+    weights: Float32Array
+    ranked: Int32Array  # beside the entries of each row: which is the heaviest, the second heaviest, ...
     looked_up: IntArray  # (rows,) how many of them to look up
 
 
@@ -36,13 +36,13 @@ class Grouping(NamedTuple):
 
     group: IntArray  # (rows,)
     size: IntArray  # (groups,)
-    member: NDArray[np.int32]  # (groups, room) rows, the first `size` of them
+    member: Int32Array  # (groups, room) rows, the first `size` of them
     length: FloatArray  # (groups,) squared length of the sum
     changed: IntArray  # (groups,) when, in rows looked at
     own: FloatArray  # (rows,) similarity to the sum of its group
     squared: FloatArray  # (rows,) squared length
     looked: IntArray  # (rows,) when
-    offers: NDArray[np.int32]  # (rows, OFFERS) groups it was offered to, -1: none
+    offers: Int32Array  # (rows, OFFERS) groups it was offered to, -1: none
     total: FloatArray  # (terms,) zero between steps
     mine: FloatArray  # (terms,) zero between steps
 
@@ -110,7 +110,7 @@ def heavy_postings(rows: Rows) -> Postings:
 
 
 @njit(cache=True)
-def _heavy_postings(rows, share, budget):  # type: ignore[no-untyped-def]
+def _heavy_postings(rows, share, budget):
     starts, terms, weights = rows.starts, rows.terms, rows.weights
     n = starts.shape[0] - 1
     begins = np.zeros(rows.width + 1, np.int64)
@@ -142,7 +142,7 @@ def _heavy_postings(rows, share, budget):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def similarities(i, rows, postings, group, score, touched, some):  # type: ignore[no-untyped-def]
+def similarities(i, rows, postings, group, score, touched, some):
     """Add to the score of every group its sum's similarity to row i, by the heaviest terms of the row.
 
     `touched` lists the groups whose score is not 0, `some` of them before; returns how many there are now.
@@ -160,7 +160,7 @@ def similarities(i, rows, postings, group, score, touched, some):  # type: ignor
 
 
 @njit(cache=True)
-def measure(rows, made, g):  # type: ignore[no-untyped-def]
+def measure(rows, made, g):
     """Each member's similarity to the sum, and the sum's squared length, afresh."""
     starts, terms, weights, total = rows.starts, rows.terms, rows.weights, made.total
     for i in made.member[g, : made.size[g]]:
@@ -178,7 +178,7 @@ def measure(rows, made, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _offer(i, rows, postings, made, score, touched):  # type: ignore[no-untyped-def]
+def _offer(i, rows, postings, made, score, touched):
     """The groups whose centroids are most similar to row i, best first; ties to the lower group. `score` is zero before and after."""
     offers = made.offers[i]
     offers[:] = -1
@@ -200,7 +200,7 @@ def _offer(i, rows, postings, made, score, touched):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _pass(rows, postings, made, k, now):  # type: ignore[no-untyped-def]
+def _pass(rows, postings, made, k, now):
     """Each row once; returns the number of steps taken."""
     taken = 0
     score = np.zeros(made.size.shape[0])
@@ -231,7 +231,7 @@ def _pass(rows, postings, made, k, now):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def take_out(made, i):  # type: ignore[no-untyped-def]
+def take_out(made, i):
     """Out of its group, whose last row takes the place."""
     g = made.group[i]
     made.size[g] -= 1
@@ -241,7 +241,7 @@ def take_out(made, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def put_in(made, i, g):  # type: ignore[no-untyped-def]
+def put_in(made, i, g):
     """Into a group that has room."""
     made.member[g, made.size[g]] = i
     made.size[g] += 1
@@ -249,7 +249,7 @@ def put_in(made, i, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _best_step(i, rows, made, k):  # type: ignore[no-untyped-def]
+def _best_step(i, rows, made, k):
     """(group to go to, row to take in exchange) that lengthen the sums most; row -1: a move; group -1: nothing does."""
     starts, terms, weights, total, mine = rows.starts, rows.terms, rows.weights, made.total, made.mine
     a = made.group[i]

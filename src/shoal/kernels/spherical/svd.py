@@ -7,12 +7,12 @@ for rows in the order of their content the groups do not depend on that of the t
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from shoal.kernels.spherical.mdav import CALLS, IntArray, Progress, Rows
+from shoal.arrays import Float32Array, FloatArray, IntArray
+from shoal.kernels.spherical.mdav import CALLS, Progress, Rows
 
-Points = NDArray[np.float32]
+Points = Float32Array
 POWER = 3
 OVER = 10  # directions more than asked for, which make those asked for exact
 
@@ -34,7 +34,7 @@ def latent_points(rows: Rows, components: int) -> Points:
     return np.ascontiguousarray(points / np.where(length > 0, length, 1.0)[:, None], np.float32)
 
 
-def _spectrum(slim: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _spectrum(slim: Points) -> tuple[FloatArray, FloatArray]:
     """Squared singular values and right directions of a matrix of few columns, the strongest first; those of no strength are left out."""
     wide = slim.astype(np.float64)
     values, vectors = np.linalg.eigh(wide.T @ wide)
@@ -67,7 +67,7 @@ def mdav_of_directions(points: Points, k: int, progress: Progress | None = None)
 
 
 @njit(cache=True)
-def _times(starts, terms, weights, right):  # type: ignore[no-untyped-def]
+def _times(starts, terms, weights, right):
     found = np.zeros((starts.shape[0] - 1, right.shape[1]), np.float32)
     for i in range(found.shape[0]):
         to = found[i]
@@ -79,7 +79,7 @@ def _times(starts, terms, weights, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _transposed_times(starts, terms, weights, right, width):  # type: ignore[no-untyped-def]
+def _transposed_times(starts, terms, weights, right, width):
     found = np.zeros((width, right.shape[1]), np.float32)
     for i in range(starts.shape[0] - 1):
         row = right[i]
@@ -91,7 +91,7 @@ def _transposed_times(starts, terms, weights, right, width):  # type: ignore[no-
 
 
 @njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _products(points, live, vector, found):  # type: ignore[no-untyped-def]
+def _products(points, live, vector, found):
     for a in range(live):
         product = np.float32(0.0)
         for c in range(points.shape[1]):
@@ -100,7 +100,7 @@ def _products(points, live, vector, found):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _rounds(points, ids, groups, live, k, made, most):  # type: ignore[no-untyped-def]
+def _rounds(points, ids, groups, live, k, made, most):
     """Up to `most` rounds of two groups, of one where fewer than 3k rows are left. Rows that stay close up in their order."""
     d = points.shape[1]
     to_sum = np.empty(live, np.float32)

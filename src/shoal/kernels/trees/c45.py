@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.kernels.trees import fractions as tree_fractions
 from shoal.kernels.trees.counts import (
     ATTRIBUTE,
@@ -45,19 +46,19 @@ Missing = Literal["stop", "fractions"]
 class Tree(NamedTuple):
     """One entry per node, breadth first; the children of a node are neighbours."""
 
-    attribute: NDArray[np.int32]  # the column a node splits by, -1 at a leaf
-    threshold: NDArray[np.int32]  # ordered column: codes up to here go to the first child, others to the second
-    first_child: NDArray[np.int32]  # other column: code v goes to first_child + v - 1
-    children: NDArray[np.int32]  # how many; 0 at a leaf
-    parent: NDArray[np.int32]  # -1 at the root
-    edge: NDArray[np.int32]  # what leads here: the code, or for an ordered column 0 (up to the threshold) or 1 (above)
-    depth: NDArray[np.int32]
+    attribute: Int32Array  # the column a node splits by, -1 at a leaf
+    threshold: Int32Array  # ordered column: codes up to here go to the first child, others to the second
+    first_child: Int32Array  # other column: code v goes to first_child + v - 1
+    children: Int32Array  # how many; 0 at a leaf
+    parent: Int32Array  # -1 at the root
+    edge: Int32Array  # what leads here: the code, or for an ordered column 0 (up to the threshold) or 1 (above)
+    depth: Int32Array
     counts: NDArray[Any]  # rows of each class that reach the node: whole numbers, or weights where missing values went in fractions
 
 
 def grow(
     codes: NDArray[Any],
-    ordered: NDArray[np.bool_],
+    ordered: BoolArray,
     target: NDArray[Any],
     classes: int,
     least: int = 2,
@@ -93,8 +94,8 @@ def grow(
 
 
 def _grown(
-    codes: NDArray[Any], ordered: NDArray[np.bool_], target: NDArray[Any], classes: int, least: int, most_depth: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], classes: int, least: int, most_depth: int
+) -> tuple[IntArray, NDArray[Any]]:
     """The table of nodes and the rows of each class in them; rows stop where a value is missing."""
     n, d = codes.shape
     values = np.array([int(codes[:, j].max()) for j in range(d)], np.int64)
@@ -106,31 +107,31 @@ def _grown(
     return nodes, counts
 
 
-def route(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> NDArray[np.int32]:
+def route(tree: Tree, codes: NDArray[Any], ordered: BoolArray) -> Int32Array:
     """The deepest node that each row reaches."""
     _matching(tree, codes, ordered)
     return np.asarray(_route(tree.attribute, tree.threshold, tree.first_child, tree.children, codes, np.asarray(ordered, np.bool_)))
 
 
-def predict(tree: Tree, node: NDArray[np.int32]) -> NDArray[np.int32]:
+def predict(tree: Tree, node: Int32Array) -> Int32Array:
     """The most frequent class at each node (the lowest of several), at a node that no row had reached that of the nearest ancestor."""
     return np.asarray(tree.counts.argmax(axis=1)[_known(tree)][node], np.int32)
 
 
-def distribution(tree: Tree, node: NDArray[np.int32]) -> NDArray[np.float64]:
+def distribution(tree: Tree, node: Int32Array) -> FloatArray:
     """The share of each class at each node, at a node that no row had reached those of the nearest ancestor."""
     rows = tree.counts.sum(axis=1, keepdims=True)
     return np.asarray((tree.counts / np.where(rows > 0, rows, 1))[_known(tree)[node]])
 
 
-def shares(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> NDArray[np.float64]:
+def shares(tree: Tree, codes: NDArray[Any], ordered: BoolArray) -> FloatArray:
     """The share of each class for each row; a row whose split value is missing or was never seen goes down every branch, in fractions."""
     _matching(tree, codes, ordered)
     at_nodes = distribution(tree, np.arange(len(tree.parent), dtype=np.int32))
     return tree_fractions.shares(tree, tree.counts.sum(axis=1, dtype=np.float64), at_nodes, codes, np.asarray(ordered, np.bool_))
 
 
-def with_counts(tree: Tree, node: NDArray[np.int32], target: NDArray[Any], classes: int) -> Tree:
+def with_counts(tree: Tree, node: Int32Array, target: NDArray[Any], classes: int) -> Tree:
     """The same tree with the classes of other rows, whose deepest nodes are given: a foreign tree counts by weights or not at all."""
     counts = np.bincount(node.astype(np.int64) * classes + target, minlength=len(tree.parent) * classes).reshape(-1, classes)
     for level in range(int(tree.depth.max()), 0, -1):
@@ -179,7 +180,7 @@ def from_sklearn(
     return Tree(attribute, code, first, children, parents, edges, depths, np.zeros((m, 1), np.int64))
 
 
-def _checked(codes: NDArray[Any], ordered: NDArray[np.bool_]) -> tuple[int, int]:
+def _checked(codes: NDArray[Any], ordered: BoolArray) -> tuple[int, int]:
     if codes.ndim != 2 or codes.dtype.kind not in "iu" or len(ordered) != codes.shape[1]:
         raise ValueError("Codes must be a table of integers, and for each of its columns it must be said whether it is ordered.")
     if codes.dtype.kind == "i" and codes.size and int(codes.min()) < 0:
@@ -187,14 +188,14 @@ def _checked(codes: NDArray[Any], ordered: NDArray[np.bool_]) -> tuple[int, int]
     return codes.shape[0], codes.shape[1]
 
 
-def _matching(tree: Tree, codes: NDArray[Any], ordered: NDArray[np.bool_]) -> None:
+def _matching(tree: Tree, codes: NDArray[Any], ordered: BoolArray) -> None:
     _, d = _checked(codes, ordered)
     last = int(tree.attribute.max())
     if last >= d:
         raise ValueError(f"The tree splits by column {last}, counted from 0, and the table has {d}: it was grown on other columns.")
 
 
-def _known(tree: Tree) -> NDArray[np.int64]:
+def _known(tree: Tree) -> IntArray:
     """For each node itself or the nearest ancestor that rows had reached."""
     known = np.arange(len(tree.parent))
     for node in np.flatnonzero(tree.counts.sum(axis=1) == 0):  # ancestors first
@@ -203,7 +204,7 @@ def _known(tree: Tree) -> NDArray[np.int64]:
     return known
 
 
-def _cut(tree: Tree, keeps: NDArray[np.bool_]) -> Tree:
+def _cut(tree: Tree, keeps: BoolArray) -> Tree:
     """The tree without what hangs below the splits that are not kept, nodes renumbered."""
     attribute, children = np.where(keeps, tree.attribute, -1).astype(np.int32), np.where(keeps, tree.children, 0).astype(np.int32)
     stays = np.asarray(_stays(tree.parent, keeps))
@@ -223,7 +224,7 @@ def _cut(tree: Tree, keeps: NDArray[np.bool_]) -> Tree:
 
 
 @njit(cache=True)
-def _stays(parent, keeps):  # type: ignore[no-untyped-def]
+def _stays(parent, keeps):
     stays = np.ones(len(parent), np.bool_)
     for node in range(1, len(parent)):
         stays[node] = stays[parent[node]] and keeps[parent[node]]
@@ -231,7 +232,7 @@ def _stays(parent, keeps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _route(attribute, threshold, first_child, children, codes, ordered):  # type: ignore[no-untyped-def]
+def _route(attribute, threshold, first_child, children, codes, ordered):
     n = len(codes)
     reached = np.zeros(n, np.int32)
     for i in range(n):
@@ -252,7 +253,7 @@ def _route(attribute, threshold, first_child, children, codes, ordered):  # type
 
 
 @njit(cache=True)
-def _grow(records, ordered, values, classes, least, most_depth, table):  # type: ignore[no-untyped-def]
+def _grow(records, ordered, values, classes, least, most_depth, table):
     _, n, width = records.shape
     d = width - 1
     nodes = np.zeros((1024, SIZE + 1), np.int64)
@@ -296,7 +297,7 @@ def _grow(records, ordered, values, classes, least, most_depth, table):  # type:
 
 
 @njit(cache=True)
-def _deal(mine, other, nodes, counts, first_child, branches, j, is_ordered, threshold, least):  # type: ignore[no-untyped-def]
+def _deal(mine, other, nodes, counts, first_child, branches, j, is_ordered, threshold, least):
     """Copy the records of a node to the ranges of its children in the other buffer; those of children that stay leaves are not needed."""
     place = np.empty(branches, np.int64)
     for branch in range(branches):

@@ -17,7 +17,7 @@ ATTRIBUTE, THRESHOLD, FIRST_CHILD, CHILDREN, PARENT, EDGE, DEPTH, START, SIZE = 
 
 
 @njit(cache=True)
-def worth_splitting(counts, node, size, least):  # type: ignore[no-untyped-def]
+def worth_splitting(counts, node, size, least):
     """Whether a node has rows enough, and of more than one class."""
     pure = False
     for y in range(counts.shape[1]):
@@ -26,25 +26,25 @@ def worth_splitting(counts, node, size, least):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def branch_of(code, is_ordered, threshold):  # type: ignore[no-untyped-def]
+def branch_of(code, is_ordered, threshold):
     """Which branch a known code takes."""
     return np.int64(code > threshold) if is_ordered else np.int64(code - 1)
 
 
 @njit(cache=True)
-def longer(array):  # type: ignore[no-untyped-def]
+def longer(array):
     """The array, and as much again that is empty."""
     return np.concatenate((array, np.zeros_like(array)))
 
 
 @njit(cache=True)
-def _is_counted(values, classes, size):  # type: ignore[no-untyped-def]
+def _is_counted(values, classes, size):
     """Whether a column is counted in one cell per value and class, or, having far more of those than the node has rows, sorted."""
     return (values + 1) * classes <= max(256, 4 * size)
 
 
 @njit(cache=True)
-def most_cells(values, classes, n):  # type: ignore[no-untyped-def]
+def most_cells(values, classes, n):
     """Room for the cells of a node of n rows."""
     cells = 0
     for j in range(len(values)):
@@ -54,7 +54,7 @@ def most_cells(values, classes, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def count(mine, weight, values, classes, begin, cells):  # type: ignore[no-untyped-def]
+def count(mine, weight, values, classes, begin, cells):
     """One pass over the records of a node counts the classes of every value of every column."""
     size, d = len(mine), len(values)
     counted = np.empty(d, np.int64)
@@ -79,7 +79,7 @@ def count(mine, weight, values, classes, begin, cells):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def tallied(mine, weight, j, most, classes, begin, cells):  # type: ignore[no-untyped-def]
+def tallied(mine, weight, j, most, classes, begin, cells):
     """The codes of a column that occur in a node, ascending and without the missing, and for each the rows of every class."""
     d = mine.shape[1] - 1
     found = 0
@@ -121,7 +121,7 @@ def tallied(mine, weight, j, most, classes, begin, cells):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def best_split(mine, weight, size, ordered, values, classes, least, n, begin, cells, table):  # type: ignore[no-untyped-def]
+def best_split(mine, weight, size, ordered, values, classes, least, n, begin, cells, table):
     """The column with the highest gain ratio among those with at least average gain, and its threshold; -1 where no split is any good."""
     d = len(values)
     gain, ratio, threshold = np.zeros(d), np.zeros(d), np.zeros(d, np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.groups import class_ids
 from shoal.kernels.trees.counts import (
     ATTRIBUTE,
@@ -35,8 +36,8 @@ NODE, NEXT, FROM, KNOWN, TO = range(5)
 
 
 def grown(
-    codes: NDArray[Any], ordered: NDArray[np.bool_], target: NDArray[Any], classes: int, least: int, most_depth: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], classes: int, least: int, most_depth: int
+) -> tuple[IntArray, NDArray[Any]]:
     """The table of nodes, breadth first, and the weight of each class in them."""
     n, d = codes.shape
     record, records = class_ids([*(codes[:, j] for j in range(d)), target])
@@ -57,7 +58,7 @@ def grown(
 
 
 @njit(cache=True)
-def _grow(stack, weight, ordered, values, classes, least, most_depth):  # type: ignore[no-untyped-def]
+def _grow(stack, weight, ordered, values, classes, least, most_depth):
     records, width = stack.shape
     d = width - 1
     nodes = np.zeros((1024, SIZE + 1), np.int64)
@@ -117,7 +118,7 @@ def _grow(stack, weight, ordered, values, classes, least, most_depth):  # type: 
 
 
 @njit(cache=True)
-def _split(mine, weight, nodes, counts, part, node, is_ordered):  # type: ignore[no-untyped-def]
+def _split(mine, weight, nodes, counts, part, node, is_ordered):
     """Make the children of a node and sort its records: those whose value is missing, then branch after branch. How many are missing."""
     j, threshold, first, branches = nodes[node, ATTRIBUTE], nodes[node, THRESHOLD], nodes[node, FIRST_CHILD], nodes[node, CHILDREN]
     d = mine.shape[1] - 1
@@ -154,15 +155,13 @@ def _split(mine, weight, nodes, counts, part, node, is_ordered):  # type: ignore
     return missing
 
 
-def shares(
-    tree: Any, totals: NDArray[np.float64], known: NDArray[np.float64], codes: NDArray[Any], ordered: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def shares(tree: Any, totals: FloatArray, known: FloatArray, codes: NDArray[Any], ordered: BoolArray) -> FloatArray:
     """The share of each class for each row of codes; `totals` are the nodes' weights, `known` the shares at each node."""
     return np.asarray(_shares(tree.attribute, tree.threshold, tree.first_child, tree.children, totals, known, codes, ordered))
 
 
 @njit(cache=True)
-def _shares(attribute, threshold, first_child, children, totals, known, codes, ordered):  # type: ignore[no-untyped-def]
+def _shares(attribute, threshold, first_child, children, totals, known, codes, ordered):
     n, classes = len(codes), known.shape[1]
     result = np.zeros((n, classes))
     waiting, fraction = np.empty(len(children) + 1, np.int64), np.empty(len(children) + 1)

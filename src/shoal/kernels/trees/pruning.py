@@ -11,12 +11,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.arrays import BoolArray, FloatArray
 from shoal.kernels.trees.splits import CLEARLY
 
 TOLERATED = 0.1  # errors by which a leaf may promise more than the subtree it replaces, as in C4.5
 
 
-def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> NDArray[np.float64]:
+def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> FloatArray:
     """U: the rate p for which a binomial of `rows` trials is at most `errors` with probability `confidence`."""
     from scipy.special import betaincinv  # slow to import, and only pruning needs it
 
@@ -26,7 +27,7 @@ def upper_error_rate(errors: NDArray[Any], rows: NDArray[Any], confidence: float
     return np.where(certain, 1.0, rate)
 
 
-def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[Any], confidence: float) -> NDArray[np.bool_]:
+def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[Any], confidence: float) -> BoolArray:
     """For each node of a tree in breadth-first order whether its split survives; what hangs below one that does not is to be dropped."""
     rows = counts.sum(axis=1)
     errors = rows - counts.max(axis=1)
@@ -43,19 +44,19 @@ def useful_splits(parent: NDArray[Any], children: NDArray[Any], counts: NDArray[
     return np.asarray(_useful_splits(parent, children, errors, stopped_errors, promised, stopped_promised))
 
 
-def _promised(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> NDArray[np.float64]:
+def _promised(errors: NDArray[Any], rows: NDArray[Any], confidence: float) -> FloatArray:
     """n U(e, n), and 0 where there are no rows. Small leaves repeat the same few pairs, so each pair is worked out once."""
     if rows.dtype.kind == "f":
         return np.where(rows > 0, rows * upper_error_rate(errors, np.where(rows > 0, rows, 1.0), confidence), 0.0)
     most = int(rows.max()) + 1
     pairs, which = np.unique(rows * most + errors, return_inverse=True)
     n, e = np.divmod(pairs, most)
-    promised: NDArray[np.float64] = np.where(n > 0, n * upper_error_rate(e, np.maximum(n, 1), confidence), 0.0)[which]
+    promised: FloatArray = np.where(n > 0, n * upper_error_rate(e, np.maximum(n, 1), confidence), 0.0)[which]
     return promised
 
 
 @njit(cache=True)
-def _useful_splits(parent, children, errors, stopped_errors, promised, stopped_promised):  # type: ignore[no-untyped-def]
+def _useful_splits(parent, children, errors, stopped_errors, promised, stopped_promised):
     """Children come after their parents, so backwards every node is met after all that hangs below it."""
     m = len(parent)
     keeps = children > 0

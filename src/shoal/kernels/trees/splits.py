@@ -7,27 +7,28 @@ are whole numbers; of weights x log x cannot be looked up, and the table handed 
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from shoal.arrays import FloatArray
 
 CLEARLY = 1e-6  # differences below this are rounding
 LOGARITHMS = 1 << 12  # counts whose x log x is looked up
 
 
-def logarithms() -> NDArray[np.float64]:
+def logarithms() -> FloatArray:
     """x log2 x for small x, to be handed to the functions below."""
     x = np.arange(1, LOGARITHMS)
     return np.concatenate([[0.0], x * np.log2(x)])
 
 
 @njit(cache=True, inline="always")
-def _x_log_x(x, table):  # type: ignore[no-untyped-def]
+def _x_log_x(x, table):
     if x < len(table):
         return table[np.int64(x)]
     return x * np.log2(x) if x > 0 else 0.0
 
 
 @njit(cache=True)
-def disorder(counts, table):  # type: ignore[no-untyped-def]
+def disorder(counts, table):
     """Rows times entropy of their classes, in bits."""
     total, sum_of_parts = 0, 0.0
     for y in range(len(counts)):
@@ -37,7 +38,7 @@ def disorder(counts, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def by_value(tally, size, least, table):  # type: ignore[no-untyped-def]
+def by_value(tally, size, least, table):
     """Gain and gain ratio of one branch per value; ratio 0 where fewer than two branches have enough rows.
 
     Rows whose value is missing gain nothing, and count as one more branch in the split's own information.
@@ -61,7 +62,7 @@ def by_value(tally, size, least, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def best_threshold(present, tally, size, least, table):  # type: ignore[no-untyped-def]
+def best_threshold(present, tally, size, least, table):
     """Gain, gain ratio and threshold of the best cut in two; ratio 0 where there is none.
 
     The cut is chosen by gain; the choice among distinct values is then paid for with log2(distinct - 1) bits (Quinlan 1996). Each side
