@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import DataError, ParameterError, PromiseBroken, RoleError, ShoalError, UnknownNameError
 from shoal.methods import Mdav, Noise, RankSwapping
-from shoal.release import Promise, Release, Step
+from shoal.promises import Promise
+from shoal.release import Release, Step
 
 ROWS = 30
 COLUMNS = {

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from shoal.document import Document, Finding
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import AttackResult, Knowledge, Score
+from shoal.score import AttackResult, Better, Knowledge, Risk, Score
 from shoal.table import Table
 
 # How far an engine may split a method's work: by row, by the method's own blocks, on counts alone, or not at all.
@@ -54,12 +54,24 @@ class Method(Named, Protocol):
 class Measure(Named, Protocol):
     """Measures what a release costs, or what it gives away by its classes. It never protects."""
 
+    better: ClassVar[Better]
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Empty, or a sentence saying why there is nothing to measure."""
+        ...
+
     def measure(self, original: Table, release: Release, roles: Roles) -> Score: ...
 
 
 @runtime_checkable
 class Attack(Named, Protocol):
     """Attacks a release with stated knowledge, and says how blind guessing would have done."""
+
+    risk: ClassVar[Risk]
+
+    def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
+        """Empty, or a sentence saying why it cannot be tried."""
+        ...
 
     def attack(
         self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet

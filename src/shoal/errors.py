@@ -1,35 +1,57 @@
-"""What can go wrong, as sentences for the person at the keyboard. No message holds a cell value."""
+"""What can go wrong, as sentences for the person at the keyboard. No message holds a cell value.
+
+Beside its sentence an error carries a code, for programs, and what it is about: a column, a parameter or a file, for a form to point at.
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import ClassVar
 
 
 class ShoalError(Exception):
     """The user can put this right; the message says how."""
 
+    code: ClassVar[str] = "error"
+
+    def __init__(self, sentence: str, *, about: str | None = None) -> None:
+        super().__init__(sentence)
+        self.about = about
+
 
 class DataError(ShoalError):
     """The table or file is not what the operation needs."""
+
+    code: ClassVar[str] = "data"
 
 
 class RoleError(ShoalError):
     """A column was given a role it cannot have."""
 
+    code: ClassVar[str] = "role"
+
 
 class ParameterError(ShoalError):
     """A parameter is unknown or outside its range."""
+
+    code: ClassVar[str] = "parameter"
 
 
 class UnknownNameError(ShoalError):
     """No method, measure or attack has this name."""
 
+    code: ClassVar[str] = "unknown-name"
+
 
 class OutputError(ShoalError):
     """The result could not be written; nothing was left behind."""
 
+    code: ClassVar[str] = "output"
+
 
 class PromiseBroken(ShoalError):  # noqa: N818 - it is a verdict, not a programming error
     """The independent check found a promise that does not hold; nothing was written."""
+
+    code: ClassVar[str] = "promise-broken"
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

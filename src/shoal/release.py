@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
 
 from shoal.arrays import IntArray
+from shoal.promises import Promise
 from shoal.roles import Roles
 from shoal.table import Table
 
-
-@dataclass(frozen=True)
-class Promise:
-    """Something a method says holds for the released rows, which an independent check can test on the file alone."""
-
-    what: str  # "k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness", "ordered-t-closeness"
-    value: float
-    columns: tuple[str, ...]
-    about: str | None = None  # the confidential column it is about
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,7 @@ class Release:
     source_row: IntArray  # PRIVATE: release row -> original row, the truth that attacks are scored against
     roles: Roles = field(default_factory=Roles)  # what it was made under
     warnings: tuple[str, ...] = field(default=())
+    _once: dict[Any, tuple[Any, Any]] = field(default_factory=dict, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod
     def of(table: Table, roles: Roles, step: Step, rng: Generator, warnings: tuple[str, ...] = ()) -> Release:
@@ -81,6 +75,12 @@ class Release:
             changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
             standing.extend(promise for promise in step.promises if not changed_later & {*promise.columns, promise.about})
         return tuple(standing)
+
+    def once(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
+        """What several measures or attacks need, computed by the first that asks; `beside` is the original it was held against."""
+        if what not in self._once or self._once[what][0] is not beside:
+            self._once[what] = (beside, compute())
+        return cast(T, self._once[what][1])
 
     @property
     def data(self) -> Any:

@@ -14,6 +14,8 @@ from shoal.errors import ParameterError
 from shoal.roles import Roles
 
 Better = Literal["lower", "higher", "neither"]
+# What an attack finds: the record of a person, a value near the original, that somebody is in the data, or what was hidden.
+Risk = Literal["linkage", "interval", "membership", "reconstruction"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class AttackResult:
     strict_hit: float  # ties count as failures
     chance: float  # what blind guessing hits, as a rate
     interval: tuple[float, float]
+    risk: Risk
     note: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
@@ -94,6 +97,7 @@ class AttackResult:
         return {
             "name": self.name,
             "title": self.title,
+            "risk": self.risk,
             "tried": self.tried,
             "hit": self.hit,
             "strict_hit": self.strict_hit,

@@ -25,7 +25,7 @@ from shoal.errors import DataError, ParameterError, ShoalError
 from shoal.randomness import rng_for
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import AttackResult, Knowledge, Score
+from shoal.score import AttackResult, Better, Knowledge, Risk, Score
 from shoal.table import Table
 from shoal.testing_tables import ROWS, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
 
@@ -66,7 +66,7 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
 
 def check_measure(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless a measure keeps the contract of `shoal.contracts.Measure`."""
-    measure = _check_named(cls, parameters, ("measure",))
+    measure = _check_named(cls, parameters, ("better", "applies", "measure"))
     for name, (table, roles) in tables().items():
         where = f"on the table '{name}'"
         order = rng_for(2).permutation(len(table))
@@ -94,8 +94,8 @@ def check_measure(cls: type[Any], **parameters: Any) -> None:
 
 def check_attack(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless an attack keeps the contract of `shoal.contracts.Attack`."""
-    attack = _check_named(cls, parameters, ("attack",))
-    linkage = "linkage" in cls.name
+    attack = _check_named(cls, parameters, ("risk", "applies", "attack"))
+    linkage = cls.risk == "linkage"
     taken = 0
     for name, (table, roles) in tables().items():
         where, order, knowledge = f"on the table '{name}'", rng_for(3).permutation(len(table)), Knowledge(roles)
@@ -233,7 +233,13 @@ def _score(cls: type[Any], measure: Any, where: str, original: Table, release: R
     score: Score = measure.measure(original, release, roles)
     value, (low, high) = score.value, score.bounds
     _hold(score.name == cls.name and score.title, cls, f"{where} the score must carry the measure's name and a title")
-    _hold(score.better in ("lower", "higher", "neither"), cls, f"{where} better must be lower, higher or neither")
+    _hold(
+        score.better == cls.better and cls.better in get_args(Better),
+        cls,
+        f"{where} better must be lower, higher or neither, as its class says",
+    )
+    why = measure.applies(original, release, roles)
+    _hold(not why or (score.value is None and score.note == why), cls, f"{where} it says that it does not apply, and still has a value")
     _hold(value is not None or score.note, cls, f"{where} it gives no value and no note that says why")
     numbers = [value, *score.per_column.values(), *(score.interval or ())]
     _hold(all(n is None or math.isfinite(n) for n in numbers), cls, f"{where} it gives NaN or infinity: {numbers}")
@@ -253,6 +259,9 @@ def _attacked(
     again = attack.attack(original, release, knowledge, rng_for(seed))
     _hold(found.hit == again.hit and found.chance == again.chance, cls, f"{where} the same generator must give the same result")
     _hold(found.name == cls.name and found.title, cls, f"{where} the result must carry the attack's name and a title")
+    _hold(found.risk == cls.risk and cls.risk in get_args(Risk), cls, f"{where} the result must carry the risk its class names")
+    why = attack.applies(original, release, knowledge)
+    _hold(not why, cls, f"{where} it says that it does not apply, and still attacks: {why}")
     _hold(1 <= found.tried <= len(original), cls, f"{where} it tried {found.tried} of {len(original)} records")
     ordered = -1e-9 <= found.strict_hit <= found.hit + 1e-9 and found.hit <= found.tried + 1e-9
     _hold(ordered, cls, f"{where} 0 <= strict_hit <= hit <= tried must hold, got {found.strict_hit}, {found.hit}, {found.tried}")

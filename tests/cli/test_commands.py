@@ -15,7 +15,8 @@ from shoal import registry
 from shoal.contracts import quiet
 from shoal.files import read_table, write_table
 from shoal.methods import Mdav, Noise
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from tests.cli.conftest import ROLES, SECRET, SOURCE, check_folder, listing, patients, read_csv, write_csv
 
 MDAV = ("-m", "mdav", "-p", "k=5")

@@ -16,7 +16,7 @@ from shoal.kernels.spherical.diversity import diverse_groups
 from shoal.kernels.spherical.mdav import Rows, content_order, rows_of, spherical_groups, spherical_groups_naive
 from shoal.kernels.spherical.refine import swap_passes
 from shoal.kernels.spherical.svd import latent_points, mdav_of_directions
-from shoal.release import Promise
+from shoal.promises import Promise
 
 TOY = ["a a b", "a b", "c d", "c d d", "e f", "e e f b"]
 

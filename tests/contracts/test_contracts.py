@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from pydantic import Field
 
+from shoal.attacks.matching import LinkageAttack
 from shoal.contracts import Attack, Measure, Method, quiet
 from shoal.errors import UnknownNameError
+from shoal.measures.table_measure import TableMeasure
 from shoal.methods.space import ColumnMethod
-from shoal.params import Params
+from shoal.promises import Promise
 from shoal.registry import find, known
-from shoal.release import Promise, Release, Step
+from shoal.release import Release, Step
 from shoal.score import AttackResult, Score, wilson
 from shoal.testing import check_attack, check_measure, check_method
 
@@ -365,7 +367,7 @@ def test_a_method_that_crashes_is_not_swallowed():
 # ---- measures ---------------------------------------------------------------------------------------------------------------------------
 
 
-class HonestLoss(Params):
+class HonestLoss(TableMeasure):
     """The share of quasi-identifying cells that changed."""
 
     name: ClassVar[str] = "honest-loss"
@@ -463,7 +465,7 @@ def test_a_broken_measure_is_refused(cls, says):
 # ---- attacks ----------------------------------------------------------------------------------------------------------------------------
 
 
-class HonestLinkage(Params):
+class HonestLinkage(LinkageAttack):
     """Link each known record to the released ones that equal it in every column; ties are shared."""
 
     name: ClassVar[str] = "honest-linkage"
@@ -491,7 +493,15 @@ class HonestLinkage(Params):
         hit = float(share.sum())
         strict = float((share == 1).sum())
         return AttackResult(
-            self.name, self.title, len(share), hit, strict, 1 / released, wilson(min(hit, len(share)), len(share)), per_record=per_record
+            self.name,
+            self.title,
+            len(share),
+            hit,
+            strict,
+            1 / released,
+            wilson(min(hit, len(share)), len(share)),
+            "linkage",
+            per_record=per_record,
         )
 
 

@@ -53,6 +53,7 @@ def tables():
 
 
 def digest(value):
+    value = {key: one for key, one in value.items() if key != "risk"} if isinstance(value, dict) else value
     return hashlib.sha256(json.dumps(value, default=str, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -15,7 +15,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
 from shoal.params import Params
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge, wilson
+from shoal.score import AttackResult, Knowledge, Risk, wilson
 from shoal.table import Table
 
 
@@ -28,14 +28,23 @@ class IntervalDisclosure(Params):
 
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
+    risk: ClassVar[Risk] = "interval"
     widest: int = Field(10, ge=1, le=50, description="Widest interval, in percent of the records; every whole percent up to it is averaged")
+
+    def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
+        """Categories have no rank intervals, and sets are their own."""
+        for column in knowledge.known_columns():
+            ordered = column in original.columns and knowledge.roles.scale(original, column) != "nominal"
+            if ordered and not is_generalized(original, release.table, column):
+                return ""
+        return "Interval disclosure needs a numeric or ordinal column, released as values, among those the intruder knows."
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Average over widths and columns."""
         pair = files(original, release, knowledge, rng)
         usable = [j for j in range(pair.known.shape[1]) if not is_generalized(original, release.table, pair.columns[j])]
         if not usable:
-            raise DataError("Interval disclosure needs a numeric or ordinal column, released as values, among those the intruder knows.")
+            raise DataError(self.applies(original, release, knowledge))
         there = np.flatnonzero(pair.true_row >= 0)
         inside = np.zeros(len(pair.rows))
         chance, cells = 0.0, 0
@@ -60,6 +69,7 @@ class IntervalDisclosure(Params):
             strict_hit=hit,
             chance=chance / cells,
             interval=wilson(hit, len(inside)),
+            risk=self.risk,
             note="Hits are shares of a record's values, averaged over widths.",
             details={"columns": [pair.columns[j] for j in usable], "per_column": per_column},
             per_record=per_record,

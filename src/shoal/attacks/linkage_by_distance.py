@@ -10,19 +10,18 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray
-from shoal.attacks.matching import Files, files, points, result
+from shoal.attacks.matching import Files, LinkageAttack, files, points, result
 from shoal.cell import Cell, is_generalized, read_all, to_number
 from shoal.contracts import Progress, quiet
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage.containment import Ranges, linked_to_class
 from shoal.kernels.linkage.neighbours import linked
-from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge
 from shoal.table import Table
 
 
-class DistanceLinkage(Params):
+class DistanceLinkage(LinkageAttack):
     """Link each known record to the nearest released one (Pagliuca & Seri 1999); Euclidean over standardized columns, or Mahalanobis.
 
     Against sets and intervals, a class that contradicts fewer of the known values comes first, and distance decides between the rest.
@@ -56,7 +55,7 @@ class DistanceLinkage(Params):
                 progress=lambda done, of: progress("linking by distance", done, of),
             )
             share[there] = np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1))
-        return result(self.name, self.title, pair, share, 1 / len(release), len(original), distance=self.distance)
+        return result(self, pair, share, 1 / len(release), len(original), distance=self.distance)
 
     def _whitened(self, pair: Files, known: FloatArray, released: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates in which the Mahalanobis distance is Euclidean. A direction without variance keeps a large, finite weight."""

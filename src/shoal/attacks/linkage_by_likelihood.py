@@ -9,11 +9,10 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.matching import Files, files, result
+from shoal.attacks.matching import Files, LinkageAttack, files, result
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.kernels.linkage.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights
-from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge
 from shoal.table import Table
@@ -24,7 +23,7 @@ MOST_ASSIGNED = 40_000_000  # pairs held at once by one-to-one assignment
 QUICKLY_ASSIGNED = 4_000_000
 
 
-class ProbabilisticLinkage(Params):
+class ProbabilisticLinkage(LinkageAttack):
     """Link records by how likely their agreements are among true matches (Fellegi & Sunter 1969; parameters by EM, Jaro 1989).
 
     Two numbers agree when they differ by at most a tolerance, two categories when they are equal, and missing agrees with missing. Whole files
@@ -75,8 +74,7 @@ class ProbabilisticLinkage(Params):
             share[there] = np.where(found.higher_exists, 0.0, 1 / np.maximum(found.ties, 1))
         progress("weighing agreements", 1, 1)
         return result(
-            self.name,
-            self.title,
+            self,
             pair,
             share,
             1 / len(release),

@@ -12,14 +12,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.learned_setting import Setting, nearest_shares, one_to_one_shares, setting_of
-from shoal.attacks.matching import files, result
+from shoal.attacks.matching import LinkageAttack, files, result
 from shoal.attacks.telling_columns import leaks_of, parameters_of
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.linkage import families
 from shoal.kernels.linkage.closer import Distance
 from shoal.kernels.linkage.families import Family, Known, Learned, Space
-from shoal.params import Params
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
@@ -37,7 +36,7 @@ NAMED: dict[str, Family] = {
 }
 
 
-class LearnedLinkage(Params):
+class LearnedLinkage(LinkageAttack):
     """Link by the distance that known links show to find most (Abril, Navarro-Arribas & Torra 2012; Abril 2014).
 
     The owner knows every link and asks how bad it can get; with `known`, an intruder knows some links and looks for the rest. By default
@@ -98,7 +97,7 @@ class LearnedLinkage(Params):
             notes.append(f"Linked one to one it finds {together.mean():.1%}.")
         leaks = leaks_of(lesson.learned, setting.spaces, setting.names, test, setting.true, rng)
         found = result(
-            self.name, self.title, pair._replace(rows=pair.rows[test]), share, 1 / len(release), len(original),
+            self, pair._replace(rows=pair.rows[test]), share, 1 / len(release), len(original),
             " ".join(note for note in notes if note), solver=self.solver, aggregator=self.aggregator, linking=self.linking,
             known_links=len(train), learned_from=len(some), **details,
         )  # fmt: skip

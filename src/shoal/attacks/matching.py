@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +12,26 @@ from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read_all, value_shares
+from shoal.contracts import Attack
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.scaling import standardized
+from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Scale, level_places
-from shoal.score import AttackResult, Knowledge, wilson
+from shoal.score import AttackResult, Knowledge, Risk, wilson
 from shoal.table import Table
 
 MOST_CORNERS = 16
+
+
+class LinkageAttack(Params):
+    """An attack that looks for the record of each person the intruder knows."""
+
+    risk: ClassVar[Risk] = "linkage"
+
+    def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
+        """Whatever is known can be compared."""
+        return ""
 
 
 class Files(NamedTuple):
@@ -103,7 +115,7 @@ def points(pair: Files, scaling: Literal["each", "original"]) -> tuple[FloatArra
 
 
 def result(
-    name: str, title: str, pair: Files, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
+    attack: Attack, pair: Files, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
 ) -> AttackResult:
     """Hits with shared ties: `share` is 1 for a link found, 1/m where m records tie, 0 where another is preferred."""
     hit = float(share.sum())
@@ -112,13 +124,14 @@ def result(
     tied = int(((share > 0) & (share < 1)).sum())
     said = f"{tied:,} records tie with others; each counts as its share." if tied else ""
     return AttackResult(
-        name,
-        title,
+        attack.name,
+        attack.title,
         tried=len(share),
         hit=hit,
         strict_hit=float((share == 1).sum()),
         chance=chance,
         interval=wilson(hit, len(share)),
+        risk=attack.risk,
         note=" ".join(part for part in (note, said) if part),
         details={"columns": list(pair.columns), "tied": tied, **details},
         per_record=per_record,

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import DataError
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 
 MOST_PAIRED = 5000  # classes compared pairwise
 

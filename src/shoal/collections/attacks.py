@@ -180,6 +180,7 @@ def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: 
         strict_hit=float((share == 1).sum()),
         chance=chances[wanted],
         interval=wilson(min(hit, len(tried)), len(tried)),
+        risk="linkage",
         note=f"{counted(shared, 'document ties', 'documents tie')} between clusters; each counts as its share." if shared else "",
         details={
             **attack.given(),
@@ -236,6 +237,7 @@ class Membership(Params):
                     strict_hit=float(hit),
                     chance=0.5,
                     interval=wilson(hit, 2 * count),
+                    risk="membership",
                     note="k-anonymity does not hide who is in a collection.",
                     details={"by": by, "auc": _auc(members, strangers), "members": len(members), "outsiders": len(strangers)},
                 )
@@ -332,6 +334,7 @@ class LastMember(Params):
             strict_hit=count,
             chance=0.0,
             interval=wilson(count, len(tried)),
+            risk="reconstruction",
             note="" if count else "Rows are taken to be sums of members. This says nothing about rows made in another way.",
             details={"similarity": float(similarity.mean()), "exact": float(exact.mean()), "near": self.near},
             per_record=per_record,

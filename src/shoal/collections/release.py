@@ -17,7 +17,8 @@ from scipy import sparse
 from shoal.arrays import FloatArray, IntArray
 from shoal.collections.space import matrix_of, opened, save, texts_of, tidy
 from shoal.errors import DataError, OutputError, PromiseBroken, counted
-from shoal.release import Promise, Step
+from shoal.promises import Promise
+from shoal.release import Step
 
 VECTOR = "vector"  # what promises are about: the whole row
 LABEL = "label"

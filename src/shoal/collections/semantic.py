@@ -21,7 +21,8 @@ from shoal.kernels.matching import Documents, Rules, aggregate, distance_matrix,
 from shoal.kernels.spherical.mdav import Rows, content_order
 from shoal.kernels.wu_palmer import Meanings, Taxonomy, dissimilarity_matrix, meanings_of, taxonomy_of
 from shoal.params import Params
-from shoal.release import Promise, Step
+from shoal.promises import Promise
+from shoal.release import Step
 from shoal.text.wordnet import WordNet, read_wordnet
 
 MOST_DOCUMENTS = 5_000  # 12.5 million pairs, minutes of work

@@ -20,7 +20,8 @@ from shoal.kernels.spherical.mdav import Gather, Rows, content_order, rows_of, s
 from shoal.kernels.spherical.refine import swap_passes
 from shoal.kernels.spherical.svd import latent_points, mdav_of_directions
 from shoal.params import Params
-from shoal.release import Promise, Step
+from shoal.promises import Promise
+from shoal.release import Step
 
 
 class Spherical(Params):

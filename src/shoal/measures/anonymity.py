@@ -6,6 +6,7 @@ agree there, a missing and a known one do not. No record is ever dropped from th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,14 +14,14 @@ from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.groups import class_ids, class_sizes
-from shoal.params import Params
+from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Better, Score
 from shoal.table import Table
 
 
-class ClassMeasure(Params):
+class ClassMeasure(QuasiMeasure):
     """A number computed from the sizes of the classes."""
 
     better: ClassVar[Better] = "higher"
@@ -28,12 +29,10 @@ class ClassMeasure(Params):
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone."""
-        columns = [column for column in roles.quasi if column in release.table.columns]
-        if not columns:
-            return Score(
-                self.name, self.title, None, self.better, self.bounds, None, "There is no quasi-identifier, so there are no classes."
-            )
-        sizes = class_sizes([release.table.codes(column) for column in columns])
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
+        columns = released_quasi(release, roles)
+        sizes = release.once(("class sizes", *columns), lambda: class_sizes([release.table.codes(column) for column in columns]))
         value, details = self.of_sizes(sizes)
         return Score(self.name, self.title, value, self.better, self.bounds, details=details)
 
@@ -127,7 +126,7 @@ class _Inside(NamedTuple):
     sizes: IntArray  # of the classes
 
 
-class DiversityMeasure(Params):
+class DiversityMeasure(QuasiMeasure):
     """A number for each confidential column; the worst counts."""
 
     better: ClassVar[Better] = "higher"
@@ -135,28 +134,36 @@ class DiversityMeasure(Params):
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone."""
-        table = release.table
-        quasi = [column for column in roles.quasi if column in table.columns]
-        confidential = [column for column in roles.confidential if column in table.columns]
-        if not quasi or not confidential:
-            lacks = "quasi-identifier" if not quasi else "confidential column"
-            return Score(
-                self.name, self.title, None, self.better, self.bounds, None, f"There is no {lacks}, so there is nothing to look at."
-            )
-        ids, classes = class_ids([table.codes(column) for column in quasi])
-        sizes = np.bincount(ids, minlength=classes)
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
+        quasi = released_quasi(release, roles)
         values = {}
-        for column in confidential:
-            codes = table.codes(column)
-            width = int(codes.max()) + 1
-            pair, count = np.unique(ids * width + codes, return_counts=True)
-            values[column] = self.of_column(_Inside(pair // width, pair % width, count, sizes), table, roles, column)
+        for column in self.confidential(release, roles):
+            inside = release.once(("inside", column, *quasi), partial(_inside, release.table, quasi, column))
+            values[column] = self.of_column(inside, release.table, roles, column)
         worst = min(values.values()) if self.better == "higher" else max(values.values())
         return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values)
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Also a confidential column."""
+        lacks = "" if self.confidential(release, roles) else "There is no confidential column to look at."
+        return super().applies(original, release, roles) or lacks
+
+    def confidential(self, release: Release, roles: Roles) -> list[str]:
+        """The confidential columns that the release has."""
+        return [column for column in roles.confidential if column in release.table.columns]
 
     def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
         """The value of one confidential column."""
         raise TypeError(f"{type(self).__name__} does not say what it counts")
+
+
+def _inside(table: Table, quasi: list[str], column: str) -> _Inside:
+    ids, classes = class_ids([table.codes(name) for name in quasi])
+    codes = table.codes(column)
+    width = int(codes.max()) + 1
+    pair, count = np.unique(ids * width + codes, return_counts=True)
+    return _Inside(pair // width, pair % width, count, np.bincount(ids, minlength=classes))
 
 
 class DistinctLDiversity(DiversityMeasure):

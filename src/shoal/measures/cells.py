@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from shoal.arrays import FloatArray
 from shoal.cell import expected_numbers, is_generalized, read_all, value_shares
-from shoal.params import Params
+from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles, level_places
 from shoal.score import Score
 from shoal.table import Table
 
 
-class CellLoss(Params):
+class CellLoss(QuasiMeasure):
     """Mean change of a quasi-identifier's cell: numbers |x - x'| / (√2 S) as IL1s, levels by their distance, categories 1 if they changed.
 
     It is IL1s where all quasi-identifiers are numeric, and defined for every table, so reports and maps draw it as the loss. A cell that is
@@ -29,11 +29,11 @@ class CellLoss(Params):
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """Column by column, then the mean of columns."""
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
         changes: dict[str, FloatArray] = {}
         constant = []
-        for column in roles.quasi:
-            if column not in release.table.columns:
-                continue
+        for column in released_quasi(release, roles):
             change = _change(original, release, roles, column)
             if change is None:
                 constant.append(column)
@@ -41,9 +41,7 @@ class CellLoss(Params):
                 changes[column] = change
         note = f"Left out: {', '.join(constant)} (constant)." if constant else ""
         if not changes:
-            return Score(
-                self.name, self.title, None, "lower", (0, None), None, (note + " There is no quasi-identifier to compare.").strip()
-            )
+            return self.no_value(f"{note} There is no other quasi-identifier to compare.")
         per_column = {column: float(change.mean()) for column, change in changes.items()}
         per_record = np.mean(list(changes.values()), axis=0)
         return Score(

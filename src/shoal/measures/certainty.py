@@ -8,14 +8,14 @@ import numpy as np
 
 from shoal import cell
 from shoal.arrays import FloatArray
-from shoal.params import Params
+from shoal.measures.table_measure import Bounds, QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Score
 from shoal.table import Table
 
 
-class NCP(Params):
+class NCP(QuasiMeasure):
     """Normalised certainty penalty (Xu et al. 2006): how much of a column's domain each released cell leaves open; 0 exact, 1 suppressed.
 
     An interval counts its width over the column's range, a set of numbers likewise, a set of categories (size - 1) / (domain - 1), a suppressed
@@ -26,12 +26,13 @@ class NCP(Params):
 
     name: ClassVar[str] = "ncp"
     title: ClassVar[str] = "Normalised certainty penalty (NCP)"
+    bounds: ClassVar[Bounds] = (0, 1)
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The mean over all cells of the quasi-identifiers, domains taken from the original."""
-        columns = [column for column in roles.quasi if column in release.table.columns]
-        if not columns or not len(original):
-            return Score(self.name, self.title, None, "lower", (0, 1), None, "There is no quasi-identifier to look at.")
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
+        columns = released_quasi(release, roles)
         dropped = 1 - len(release) / len(original)
         penalties = {column: _penalty(original, release.table, roles, column) for column in columns}
         per_column = {column: float(p.mean()) * (1 - dropped) + dropped if len(p) else 1.0 for column, p in penalties.items()}

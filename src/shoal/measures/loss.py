@@ -15,18 +15,20 @@ import numpy as np
 
 from shoal.arrays import FloatArray
 from shoal.measures.pairs import Pairs, correlation, covariance, numeric_pairs, scaled_difference, spread
-from shoal.params import Params
+from shoal.measures.table_measure import TableMeasure
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Score
+from shoal.score import Score
 from shoal.table import Table
 
 
-class NumericLoss(Params):
+class NumericLoss(TableMeasure):
     """A loss over the numeric quasi-identifiers; lower is better."""
 
-    better: ClassVar[Better] = "lower"
-    bounds: ClassVar[tuple[float | None, float | None]] = (0, None)
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Some quasi-identifier must be a number on both sides, and vary."""
+        pairs = numeric_pairs(original, release, roles)
+        return "" if pairs.columns else pairs.note
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """Compare what can be compared; say what could not be."""

@@ -24,6 +24,12 @@ class Pairs(NamedTuple):
 
 def numeric_pairs(original: Table, release: Release, roles: Roles) -> Pairs:
     """The numeric quasi-identifiers on both sides. Columns that are constant or empty are left out, and said to be."""
+    return release.once(
+        ("numeric pairs", roles.quasi, roles.nominal, tuple(roles.ordinal)), lambda: _numeric_pairs(original, release, roles), original
+    )
+
+
+def _numeric_pairs(original: Table, release: Release, roles: Roles) -> Pairs:
     if len(release.source_row) != len(release.table):
         raise DataError("The release and its source rows differ in length. Measure a release with the run it came from.")
     columns, left_out = [], []

@@ -20,7 +20,7 @@ from shoal.kernels.trees.c45 import grow, predict, route
 from shoal.measures.loss import NumericLoss
 from shoal.measures.pairs import Pairs, spread
 from shoal.measures.squares import EarthMoversDistance
-from shoal.params import Params
+from shoal.measures.table_measure import Bounds, TableMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Better, Score
@@ -28,6 +28,8 @@ from shoal.table import Table
 
 MOST_CLUSTERS = 20_000
 NO_TARGET = "There is no target: name the column to predict."
+NO_NUMBERS = "There are no two records with numbers to compare."
+TOO_FEW = "There is no quasi-identifier to learn from, or no second record."
 
 
 class _Features(NamedTuple):
@@ -74,27 +76,31 @@ def _commonest(cell: str | None) -> str | None:
 # ---- what a decision tree can tell ------------------------------------------------------------------------------------------------------
 
 
-class TreeAccuracy(Params):
+class TreeAccuracy(TableMeasure):
     """Accuracy of a C4.5 tree for the target over ten folds."""
 
     better: ClassVar[Better] = "higher"
+    bounds: ClassVar[Bounds] = (0, 1)
     folds: int = Field(10, ge=2, description="Parts that the records are cut into; each is tested on once")
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The share of records whose class is found; `original` in the details is the same for the table as it was."""
         data = _features(original, release, roles)
-        if data is None or roles.target is None:
-            note = NO_TARGET if roles.target is None else "There is no quasi-identifier to learn from, or no second record."
-            return Score(self.name, self.title, None, self.better, (0, 1), None, note)
+        if (why := self.applies(original, release, roles)) or data is None:
+            return self.no_value(why or TOO_FEW)
         fold = self.fold(data)
         if fold.max(initial=0) < 1:
-            return Score(self.name, self.title, None, self.better, (0, 1), None, "All records are of one class: none can be held back.")
+            return self.no_value("All records are of one class: none can be held back.")
         hits = _tested(data.released, self.tests(data), data, fold)
         before = _tested(data.original, data.original, data, fold)
         details = {"original": float(before.mean()), "folds": int(fold.max()) + 1}
         return Score(
             self.name, self.title, float(hits.mean()), self.better, (0, 1), None, self.note(), {}, details, hits.astype(np.float64)
         )
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """There must be a class to predict, and something to predict it from."""
+        return NO_TARGET if roles.target is None else "" if released_quasi(release, roles) and len(release) > 1 else TOO_FEW
 
     def fold(self, data: _Features) -> IntArray:
         """The fold of each record: whole classes of the release together."""
@@ -198,11 +204,11 @@ def _codes(train: FloatArray, test: FloatArray, ordered: BoolArray) -> Int32Arra
 # ---- how far clusters are apart ---------------------------------------------------------------------------------------------------------
 
 
-class ClusterIndex(Params):
+class ClusterIndex(TableMeasure):
     """An index of how well clusters of records are apart, over numbers and levels."""
 
     better: ClassVar[Better] = "higher"
-    bounds: ClassVar[tuple[float | None, float | None]] = (-1, 1)
+    bounds: ClassVar[Bounds] = (-1, 1)
     clusters: Literal["target", "classes"] = Field(
         "target", description="target: the target's classes, over released values; classes: the release's classes, over original values"
     )
@@ -213,10 +219,8 @@ class ClusterIndex(Params):
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """Columns that are missing somewhere are filled with their mean; categories are left out."""
         data = _features(original, release, roles)
-        untold = roles.target is None and self.clusters == "target"
-        said = NO_TARGET if untold else "There are no two records with numbers to compare."
-        if data is None or untold or not data.ordered.any():
-            return Score(self.name, self.title, None, self.better, self.bounds, None, said)
+        if (why := self.applies(original, release, roles)) or data is None or not data.ordered.any():
+            return self.no_value(why or NO_NUMBERS)
         by_class = self.clusters == "classes"
         values = (data.original if by_class else data.released)[:, data.ordered]
         usable = ~np.isnan(values).all(axis=0)
@@ -225,16 +229,20 @@ class ClusterIndex(Params):
             scale = spread(data.original[:, data.ordered])[usable] if self.standardize == "deviation" else np.ones(int(usable.sum()))
         values = values[:, usable] / np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
         if not values.shape[1]:
-            return Score(self.name, self.title, None, self.better, self.bounds, None, said)
+            return self.no_value(NO_NUMBERS)
         values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
         groups = _grouped_folds(data.released, len(values)) if by_class else data.classes
         if groups.max(initial=0) + 1 > MOST_CLUSTERS:
-            return Score(self.name, self.title, None, self.better, self.bounds, None, f"There are more than {MOST_CLUSTERS:,} clusters.")
+            return self.no_value(f"There are more than {MOST_CLUSTERS:,} clusters.")
         value, note = self.index(values, groups)
         if not np.isfinite(value):
             value, note = None, note or "There are no two clusters, or two lie on the same centre."
         left_out = " Categories are left out." if not data.ordered.all() else ""
         return Score(self.name, self.title, value, self.better, self.bounds, None, (note + left_out).strip())
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """The target's classes need a target."""
+        return NO_TARGET if roles.target is None and self.clusters == "target" else ""
 
     def index(self, values: FloatArray, clusters: IntArray) -> tuple[Any, str]:
         """(value, note)."""
@@ -299,11 +307,13 @@ class StructuralUtility(NumericLoss):
         return float(1 - moved.mean()), dict(zip(work, (1 - moved).tolist())), "", None
 
 
-class CombinedUtility(Params):
+class CombinedUtility(TableMeasure):
     """alpha times separability plus (1 - alpha) times structural utility (paper-compatible: Zouinina et al. 2020)."""
 
     name: ClassVar[str] = "combined-utility"
     title: ClassVar[str] = "Combined utility (paper-compatible)"
+    better: ClassVar[Better] = "higher"
+    bounds: ClassVar[Bounds] = (None, 1)
     alpha: float = Field(0.5, ge=0, le=1, description="Weight of separability")
     over: Literal["range", "deviation", "largest"] = Field("range", description="As in structural-utility")
 
@@ -313,10 +323,10 @@ class CombinedUtility(Params):
         apart, structure = (part.value for part in parts)
         if apart is None or structure is None:
             note = next(part.note for part in parts if part.value is None)
-            return Score(self.name, self.title, None, "higher", (None, 1), None, note)
+            return self.no_value(note)
         details = {"separability": apart, "structural": structure}
         value = self.alpha * apart + (1 - self.alpha) * structure
-        return Score(self.name, self.title, value, "higher", (None, 1), None, parts[0].note, {}, details)
+        return Score(self.name, self.title, value, self.better, self.bounds, None, parts[0].note, {}, details)
 
 
 def utility_scores(combined: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

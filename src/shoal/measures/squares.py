@@ -10,7 +10,7 @@ from shoal.arrays import FloatArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
 from shoal.measures.loss import NumericLoss
 from shoal.measures.pairs import Pairs, scaled_difference, spread
-from shoal.params import Params
+from shoal.measures.table_measure import Bounds, QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Score
@@ -72,7 +72,7 @@ class SSERatio(NumericLoss):
         return error / total, {c: by_column[c] / total_by_column[c] for c in pairs.columns}, "", per_record
 
 
-class DistributionDistance(Params):
+class DistributionDistance(QuasiMeasure):
     """How far each column's distribution moved: Kolmogorov-Smirnov for numbers and levels, total variation for categories; 0 same, 1 apart.
 
     Missing is a value of its own: for numbers the larger of the distance of the known values and the change in the share of missing.
@@ -80,13 +80,14 @@ class DistributionDistance(Params):
 
     name: ClassVar[str] = "distribution-distance"
     title: ClassVar[str] = "Largest shift of a column's distribution"
+    bounds: ClassVar[Bounds] = (0, 1)
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The worst column, and each."""
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
         shifts = {}
-        for column in roles.quasi:
-            if column not in release.table.columns:
-                continue
+        for column in released_quasi(release, roles):
             both_numbers = {original.kind(column), release.table.kind(column)} <= {"number", "date"}
             if original.kind(column) in ("number", "date") and is_generalized(original, release.table, column):
                 shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], expected_numbers(release.table, column))
@@ -97,8 +98,7 @@ class DistributionDistance(Params):
                 shifts[column] = _total_variation(original, release.table, column)
             else:
                 shifts[column] = _kolmogorov_smirnov(original.number(column)[release.source_row], release.table.number(column))
-        note = "" if shifts else "There is no quasi-identifier to compare."
-        return Score(self.name, self.title, max(shifts.values(), default=None), "lower", (0, 1), None, note, shifts)
+        return Score(self.name, self.title, max(shifts.values()), self.better, self.bounds, None, "", shifts)
 
 
 class EarthMoversDistance(NumericLoss):

@@ -22,7 +22,8 @@ from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.generalization import Generalization, coded, diversity
 from shoal.methods.space import ColumnMethod, constant_columns
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 

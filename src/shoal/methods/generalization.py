@@ -16,7 +16,8 @@ from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, counted
 from shoal.methods.publish import Publication, in_order, published
 from shoal.methods.space import ColumnMethod, constant_columns
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 

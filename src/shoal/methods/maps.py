@@ -17,7 +17,8 @@ from shoal.kernels.refine import swap_refinement
 from shoal.kernels.som import MANY, best_units, collaborate, dissolve, kohonen_units, linear_mixture, map_shape, train
 from shoal.methods.labels import Labelled, leaning
 from shoal.methods.space import Standardize, constant_columns, coordinates, representatives, space_of
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 

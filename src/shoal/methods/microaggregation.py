@@ -17,7 +17,8 @@ from shoal.kernels.scaling import standardized
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
 from shoal.methods.space import ColumnMethod, Space, Standardize, constant_columns, coordinates, representatives, space_of
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 

@@ -14,7 +14,8 @@ from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.generalization import Coded, Generalization, diversity, target_codes
 from shoal.methods.publish import Publication
-from shoal.release import Promise, Release
+from shoal.promises import Promise
+from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 

@@ -18,7 +18,8 @@ from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.scaling import standardized
 from shoal.params import Params
-from shoal.release import Promise, Step
+from shoal.promises import Promise
+from shoal.release import Step
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 

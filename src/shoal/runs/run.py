@@ -18,9 +18,10 @@ from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.files import read_table, write_table
 from shoal.folders import appearing, write_text
+from shoal.promises import Promise
 from shoal.randomness import new_secret, rng_for
 from shoal.registry import make
-from shoal.release import Promise, Release, Step
+from shoal.release import Release, Step
 from shoal.report.pictures import before_after
 from shoal.report.table_pages import RecordRisk, internal_report, public_report
 from shoal.roles import Roles

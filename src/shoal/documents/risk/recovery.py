@@ -64,6 +64,7 @@ def recover_by_search(removed: Sequence[Removed], redacted: Sequence[str], rng: 
         strict_hit=float(found["whole"].sum()),
         chance=float(blind.mean()),
         interval=wilson(float(hit.sum()), len(removed)),
+        risk="reconstruction",
         note="The intruder has the names, and asks of each document whether they are still in it. Strict: the whole name, letter by letter.",
         details={
             "by_way": {way: int(found[way].sum()) for way in WAYS},
@@ -151,6 +152,7 @@ def recover_by_context(removed: Sequence[Removed], originals: Sequence[str], red
         strict_hit=sum(strict),
         chance=float(np.mean(chances)),
         interval=wilson(sum(hits), len(hits)),
+        risk="reconstruction",
         note="The intruder has all other documents unredacted, with their names. Entities named in one document only are not tried.",
         details={"most_frequent": float(np.mean(frequent)), "by_kind": by_kind},
     )

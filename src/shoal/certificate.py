@@ -1,0 +1,334 @@
+"""The certificate: what was promised, what was found, what it cost and what an attacker still gets, as frozen, versioned types.
+
+There is one kind for tables, one for documents and one for collections. None holds an original value, a seed or a source row. Its JSON schema
+is in docs/certificate.schema.json.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+import shoal
+from shoal.errors import DataError
+from shoal.promises import Checked, Promise
+from shoal.release import Step
+from shoal.score import AttackResult, Better, Risk, Score
+
+FORMAT = 2
+One = TypeVar("One", bound="Certificate")
+
+
+class Part(BaseModel):
+    """A part of a certificate: frozen, and of known fields only."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class StepPart(Part):
+    """One method applied."""
+
+    method: str
+    parameters: dict[str, Any]
+    columns: tuple[str, ...]
+    guarantees: tuple[str, ...]
+    summary: str
+
+    @staticmethod
+    def of(step: Step) -> StepPart:
+        """From a release's step."""
+        return StepPart(
+            method=step.method,
+            parameters=plain(dict(step.parameters)),
+            columns=step.columns,
+            guarantees=step.guarantees,
+            summary=step.summary,
+        )
+
+
+class PromisePart(Part):
+    """A promise, what its number counts and in which unit, and what was counted on the written file."""
+
+    what: str
+    value: float
+    unit: str
+    columns: tuple[str, ...]
+    about: str | None
+    sentence: str
+    found: float
+    holds: bool
+
+    @staticmethod
+    def of(promise: Promise, checked: Checked) -> PromisePart:
+        """A promise and its check."""
+        return PromisePart(
+            what=promise.what,
+            value=promise.value,
+            unit=promise.kind.unit,
+            columns=promise.columns,
+            about=promise.about,
+            sentence=promise.sentence,
+            found=plain(checked.found),
+            holds=checked.holds,
+        )
+
+    @property
+    def promise(self) -> Promise:
+        """What was promised, to be counted again."""
+        return Promise(self.what, self.value, self.columns, self.about)
+
+
+class MeasurePart(Part):
+    """A score, without anything about single records."""
+
+    name: str
+    title: str
+    value: float | None
+    better: Better
+    bounds: tuple[float | None, float | None] = (None, None)
+    interval: tuple[float, float] | None = None
+    note: str = ""
+    per_column: dict[str, float] = {}
+    details: dict[str, Any] = {}
+
+    @staticmethod
+    def of(score: Score) -> MeasurePart:
+        """From a score."""
+        return MeasurePart(**plain(score.public()))
+
+
+class AttackPart(Part):
+    """An attack, beside what blind guessing would have hit, without anything about single records."""
+
+    name: str
+    title: str
+    risk: Risk
+    tried: int
+    hit: float
+    strict_hit: float
+    rate: float
+    interval: tuple[float, float]
+    chance: float
+    note: str = ""
+    details: dict[str, Any] = {}
+
+    @staticmethod
+    def of(result: AttackResult) -> AttackPart:
+        """From a result."""
+        return AttackPart(**plain(result.public()))
+
+
+class NotTried(Part):
+    """An attack that does not apply, and why: an attack that was not tried is not a low risk."""
+
+    name: str
+    why: str
+
+
+class Certificate(Part):
+    """What all certificates say."""
+
+    shoal: str
+    format: Literal[2] = 2
+    created: str
+    promises: tuple[PromisePart, ...] = ()
+    warnings: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+
+    @classmethod
+    def now(cls: type[One], **parts: Any) -> One:
+        """A certificate of today, with the versions it was made by."""
+        made_by = {"shoal": shoal.__version__, "python": platform.python_version()} | _versions("numpy", "pyarrow", "numba", "scipy")
+        return cls(shoal=shoal.__version__, created=datetime.date.today().isoformat(), versions=made_by, **parts)
+
+    @property
+    def text(self) -> str:
+        """As JSON."""
+        return json.dumps(self.model_dump(mode="json"), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+    @property
+    def broken(self) -> tuple[PromisePart, ...]:
+        """Promises that do not hold."""
+        return tuple(one for one in self.promises if not one.holds)
+
+
+class Evidence(Part):
+    """What was done, measured and attacked: of tables and collections."""
+
+    steps: tuple[StepPart, ...] = ()
+    measures: tuple[MeasurePart, ...] = ()
+    attacks: tuple[AttackPart, ...] = ()
+    not_tried: tuple[NotTried, ...] = ()
+
+    def measure(self, name: str) -> MeasurePart | None:
+        """A measure by name, if it was taken."""
+        return next((one for one in self.measures if one.name == name), None)
+
+
+class FilePart(Part):
+    """A written file, by its bytes."""
+
+    file: str
+    sha256: str
+
+
+class TableFile(FilePart):
+    """The released table."""
+
+    rows: int
+    columns: tuple[str, ...]
+    delimiter: str = ","
+    cells: tuple[str, ...] = ()
+
+
+class RolesPart(Part):
+    """Which column was what. Identifiers are counted, not named."""
+
+    quasi: tuple[str, ...] = ()
+    confidential: tuple[str, ...] = ()
+    weight: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    identifiers_removed: int = 0
+    target: str | None = None
+    hierarchies: tuple[str, ...] = ()
+
+
+class Summary(Part):
+    """One loss, one risk, and the thesis's DR and Score where they can be had, all as shares of 1."""
+
+    loss: float | None = None
+    loss_measure: str | None = None
+    risk: float | None = None
+    risk_low: float | None = None
+    risk_high: float | None = None
+    risk_attack: str | None = None
+    disclosure_risk: float | None = None
+    information_loss: float | None = None
+    score: float | None = None
+
+
+class TableCertificate(Certificate, Evidence):
+    """Of a released table."""
+
+    kind: Literal["table"] = "table"
+    release: TableFile
+    roles: RolesPart
+    summary: Summary
+
+
+class CollectionFile(FilePart):
+    """The released vectors."""
+
+    rows: int
+    clusters: int
+    terms: int
+
+
+class CollectionCertificate(Certificate, Evidence):
+    """Of an anonymous collection."""
+
+    kind: Literal["collection"] = "collection"
+    release: CollectionFile
+    built: dict[str, Any] | None = None  # how documents were cut into terms, so that queries can be cut the same way
+
+
+class RemovedPart(Part):
+    """What was removed of one kind."""
+
+    kind: str
+    mentions: int
+    entities: int
+    by: dict[str, int]
+    surest: float
+    least_sure: float
+
+
+class DocumentsCertificate(Certificate):
+    """Of redacted documents: numbers, never a text, a name or a file's old name."""
+
+    kind: Literal["documents"] = "documents"
+    source: Literal["files", "column"]
+    files: tuple[FilePart, ...]
+    documents: dict[str, int]  # written, not written
+    style: str
+    numbering: str
+    removed: tuple[RemovedPart, ...]
+    again: int  # further places where the same words stood
+    blocks: dict[str, int]
+    reasons: dict[str, int]
+    stays: dict[str, int]
+    left_out: int
+    rules: dict[str, Any]
+    searched: int  # removed texts looked for in the written files
+    too_short_to_search: int
+    perhaps_in: int  # documents in which a removed text may still stand: in lower case, or inside a longer word
+
+
+AnyCertificate = TableCertificate | CollectionCertificate | DocumentsCertificate
+_ANY: TypeAdapter[AnyCertificate] = TypeAdapter(Annotated[AnyCertificate, Field(discriminator="kind")])
+
+
+def read_certificate(path: Path) -> AnyCertificate:
+    """A certificate from its file, or a sentence saying that it is none."""
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(given, Mapping) and given.get("format") == 1:
+            given = _of_format_1(path, given)
+        return _ANY.validate_python(given, strict=False)
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path}.") from None
+    except (ValueError, ValidationError, RecursionError, OSError):
+        raise DataError(f"{path} is not a certificate written by shoal.") from None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of all certificates."""
+    return _ANY.json_schema()
+
+
+def plain(value: Any) -> Any:
+    """JSON without numpy types, NaN or infinities."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray) or (isinstance(value, Sequence) and not isinstance(value, str | bytes)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def _of_format_1(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Certificates of shoal 0.1: those of tables are read; others said less than is needed now."""
+    if given.get("kind") is not None:
+        raise DataError(f"{path} was written by shoal 0.1, which said less of {given['kind']}. Make it again with this version.")
+    try:
+        promises = [
+            {**one, "unit": made.kind.unit, "sentence": made.sentence}
+            for one in given["promises"]
+            for made in [Promise(one["what"], one["value"], tuple(one["columns"]), one.get("about"))]
+        ]
+        attacks = [{**one, "risk": "interval" if one["name"] == "interval-disclosure" else "linkage"} for one in given["attacks"]]
+        return {**given, "kind": "table", "format": FORMAT, "promises": promises, "attacks": attacks}
+    except (KeyError, TypeError):
+        raise DataError(f"{path} is not a certificate written by shoal.") from None
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # vendored or frozen builds carry no metadata
+            continue
+    return found

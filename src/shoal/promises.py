@@ -1,0 +1,79 @@
+"""Promises: what a release is said to keep. Each kind is declared here, once; how it is counted stands in `checks/`, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from shoal.errors import ParameterError
+
+Unit = Literal["rows", "values", "effective values", "distance", "texts"]
+
+
+@dataclass(frozen=True)
+class PromiseKind:
+    """A kind of promise: what its number counts, whether more or less of it is better, and the words for it."""
+
+    name: str
+    unit: Unit
+    keeps: Literal["at least", "at most"]
+    sentence: str  # {columns} and {about} are filled in
+
+
+K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "rows that agree on {columns}")
+L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}")
+ENTROPY_L_DIVERSITY = PromiseKind("entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}")
+T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "distance of {about} from the whole table's, over {columns}")
+ORDERED_T_CLOSENESS = PromiseKind(
+    "ordered-t-closeness", "distance", "at most", "distance of {about} from the whole table's, in the order of its values, over {columns}"
+)
+NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files")
+
+KINDS = {kind.name: kind for kind in (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, NOTHING_LEFT)}
+ROUNDING = 1e-9  # what a sum of shares may be off by
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something a method says holds for what is released, which an independent check can test on the file alone."""
+
+    what: str  # the name of its kind
+    value: float
+    columns: tuple[str, ...]
+    about: str | None = None  # the confidential column it is about
+
+    @property
+    def kind(self) -> PromiseKind:
+        """Its kind."""
+        if self.what not in KINDS:
+            raise ParameterError(f"There is no promise named '{self.what}'. Known: {', '.join(KINDS)}.")
+        return KINDS[self.what]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns its check reads."""
+        return (*self.columns, *((self.about,) if self.about else ()))
+
+    @property
+    def sentence(self) -> str:
+        """What its number counts, in words."""
+        return self.kind.sentence.format(columns=", ".join(self.columns), about=self.about)
+
+    def kept_by(self, found: float) -> bool:
+        """Whether what was counted is enough."""
+        return found >= self.value - ROUNDING if self.kind.keeps == "at least" else found <= self.value + ROUNDING
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One thing that was counted again, beside what was said of it."""
+
+    what: str
+    promised: Any
+    found: Any
+    holds: bool
+
+    @staticmethod
+    def of(promise: Promise, found: float) -> Checked:
+        """A promise, and what was counted."""
+        return Checked(promise.sentence, promise.value, found, promise.kept_by(found))

@@ -1,0 +1,113 @@
+"""Evidence: one place that measures and one that attacks, for Python, command line, comparisons, tables and collections.
+
+A measure or an attack says by itself whether it applies to an original and its release, and why not. Where it was asked for by name, that is an
+error; where everything was asked for, a measure has no value and the reason as its note, and an attack is listed as not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+from shoal.contracts import Attack, Measure, Progress, quiet
+from shoal.errors import DataError
+from shoal.randomness import rng_for
+from shoal.registry import Kind, everything
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.score import AttackResult, Knowledge, Score
+from shoal.table import Table
+
+MANY_RECORDS = 20_000  # beyond these, an intruder of whom nothing else is said knows this many, drawn at random; intervals say how sure
+
+
+class Subject(Protocol):
+    """An original and its release, of whatever family: how its measures and attacks are asked."""
+
+    measures: Kind
+    attacks: Kind
+
+    def measure(self, one: Any, secret: int) -> Score: ...
+    def attack(self, one: Any, secret: int, progress: Progress) -> AttackResult: ...
+    def why_not_measured(self, one: Any) -> str: ...
+    def why_not_attacked(self, one: Any) -> str: ...
+
+
+@dataclass(frozen=True)
+class TableSubject:
+    """A table and its release, and what the intruder knows: by default every quasi-identifier of all records, or of MANY_RECORDS."""
+
+    original: Table
+    release: Release
+    roles: Roles
+    knowledge: Knowledge | None = None
+    measures: Kind = "measure"
+    attacks: Kind = "attack"
+
+    def __post_init__(self) -> None:
+        if len(self.original) <= self.release.source_row.max(initial=-1):
+            raise DataError("The release does not belong to this table: its rows point outside it. Give the table it was made from.")
+        given = self.knowledge or Knowledge(self.roles)
+        if given.records is None and len(self.original) > MANY_RECORDS:
+            given = replace(given, records=MANY_RECORDS)
+        object.__setattr__(self, "knowledge", given)
+
+    def measure(self, one: Measure, secret: int) -> Score:
+        """A measure of a table needs no chance."""
+        return one.measure(self.original, self.release, self.roles)
+
+    def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
+        """Every attack has a stream of its own."""
+        assert self.knowledge is not None
+        return one.attack(self.original, self.release, self.knowledge, rng_for(secret, "attack", one.name), progress)
+
+    def why_not_measured(self, one: Measure) -> str:
+        """Empty where it applies."""
+        return one.applies(self.original, self.release, self.roles)
+
+    def why_not_attacked(self, one: Attack) -> str:
+        """Empty where it applies."""
+        assert self.knowledge is not None
+        return one.applies(self.original, self.release, self.knowledge)
+
+
+class Attacked(NamedTuple):
+    """What attacks found, and which were not tried, with the reason."""
+
+    results: list[AttackResult]
+    not_tried: dict[str, str]
+
+
+def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0, progress: Progress = quiet) -> list[Score]:
+    """The measures given, or all that are registered."""
+    chosen = measures or everything(subject.measures)
+    scores = []
+    for done, one in enumerate(chosen):
+        progress("measuring", done, len(chosen))
+        why = subject.why_not_measured(one)
+        scores.append(Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret))
+    progress("measuring", len(chosen), len(chosen))
+    return scores
+
+
+def attack_all(subject: Subject, attacks: Sequence[Any] = (), secret: int = 0, progress: Progress = quiet) -> Attacked:
+    """The attacks given, which must apply, or all that do."""
+    chosen = attacks or everything(subject.attacks)
+    results: list[AttackResult] = []
+    not_tried: dict[str, str] = {}
+    for number, one in enumerate(chosen, 1):
+        why = subject.why_not_attacked(one)
+        if why and attacks:
+            raise DataError(why)
+        if why:
+            not_tried[one.name] = why
+            continue
+
+        def told(what: str, done: int, of: int, number: int = number, name: str = one.name) -> None:
+            progress(f"attack {number} of {len(chosen)}, {name}: {what}", done, of)
+
+        told("begins", 0, 1)
+        results.append(subject.attack(one, secret, told))
+        told("begins", 1, 1)
+    return Attacked(results, not_tried)
