@@ -312,5 +312,5 @@ def test_a_constant_column_is_named_as_left_out(measure):
 
 
 def test_no_quasi_identifier_and_no_confidential_column():
-    assert score(KAnonymity(), {"a": [1, 2]}, roles=Roles()).note == "There is no quasi-identifier, so there are no classes."
+    assert score(KAnonymity(), {"a": [1, 2]}, roles=Roles()).note == "There is no quasi-identifier to look at."
     assert "no confidential column" in score(TCloseness(), {"a": [1, 2]}, roles=Roles(quasi=("a",))).note

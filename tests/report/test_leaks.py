@@ -9,6 +9,8 @@ from shoal.report.telling_columns import MOST_DRAWN, lattice, leak_bars
 
 NAMES = ["age", "income", "<zip>", "a & b", "e", "f"]
 
+from tests.report.test_figures import certificate
+
 
 def measure(n):
     sets = [list(some) for size in range(n + 1) for some in combinations(NAMES[:n], size)]
@@ -52,7 +54,7 @@ def test_the_internal_report_blames_columns_and_the_public_one_does_not():
         "words": ["Protect age more."], "weights": {"age": 1.0}, "rate_of_all": 0.5, "rate_alone": {"age": 0.5}, "rate_without": {},
         "measure": measure(2),
     }  # fmt: skip
-    page = internal_report({}, [], [], None, [found])
+    page = internal_report(certificate([]), [], [], None, [found])
     assert "Protect age more." in page
     assert "Weights of sets of columns" in page
-    assert "Protect age more." not in public_report({}, [])
+    assert "Protect age more." not in public_report(certificate([]), [])

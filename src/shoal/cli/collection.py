@@ -104,8 +104,8 @@ def measure(
     json: Json = False,
 ) -> None:
     """What the release costs, and what its clusters give away."""
+    from shoal.certificate import plain
     from shoal.cli import show
-    from shoal.runs.certify import plain
     from shoal.runs.collections import classified, load_collection, measured
 
     held = load_collection(run)
@@ -131,9 +131,9 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a release the way an intruder would, beside blind guessing."""
+    from shoal.certificate import plain
     from shoal.cli import show, verbs
     from shoal.collections.space import Space
-    from shoal.runs.certify import plain
     from shoal.runs.collections import attacked, load_collection
 
     held = load_collection(run)

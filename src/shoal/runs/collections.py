@@ -14,15 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 import shoal
-from shoal.checks.tables import sha256_of
+from shoal.certificate import plain
 from shoal.collections.build import Builder, Vocabulary
 from shoal.collections.release import CollectionRelease, check_file
 from shoal.collections.space import FILE, Space
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, UnknownNameError, counted, did_you_mean
-from shoal.folders import appearing, write_text
+from shoal.folders import appearing, sha256_of, write_text
 from shoal.randomness import new_secret, rng_for
-from shoal.runs.certify import plain
 from shoal.score import AttackResult, Score
 
 Labels = Literal["none", "folders"]
