@@ -6,10 +6,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from shoal.report.telling_columns import MOST_DRAWN, lattice, leak_bars
+from tests.report.test_figures import certificate
 
 NAMES = ["age", "income", "<zip>", "a & b", "e", "f"]
-
-from tests.report.test_figures import certificate
 
 
 def measure(n):
