@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from shoal.kernels.anti_unification import find_patterns
 from shoal.kernels.cells import group_values
 from shoal.kernels.kactus import anonymize_combinations
+from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees.c45 import grow
 
@@ -64,3 +66,24 @@ def test_kactus_parts_a_combination_that_lends() -> None:
 def test_cells_count_records() -> None:
     values = group_values(np.array([[0], [2], [0]]), np.array([0, 0, 1]), np.array([5, 1, 2]))[0]
     assert (values.start.tolist(), values.code.tolist(), values.rows.tolist()) == ([0, 2, 3], [0, 2, 0], [5, 1, 2])
+
+
+def test_masks_count_records() -> None:
+    # (0,0) has three records; of (0,1) and (1,1), one and two, the second column is what three have in common.
+    codes, draws = np.array([[0, 0], [0, 1], [1, 1]]), np.zeros(3)
+    assert mask_groups(codes, Demand(3), draws, np.array([3, 1, 2])).tolist() == [0, 1, 1]
+    assert mask_groups(codes, Demand(3), draws).tolist() == [0, 0, 0]
+
+
+def test_what_is_left_joins_where_fewest_records_lose() -> None:
+    # The record of value 2 suppresses five cells with the first group, four with the second; two records of it are with the second, too.
+    assert mask_groups(THREE, Demand(3), np.zeros(3), np.array([4, 3, 1])).tolist() == [0, 1, 1]
+    assert mask_groups(THREE, Demand(3), np.zeros(3), np.array([4, 3, 2])).tolist() == [0, 1, 1]
+
+
+def test_patterns_count_records() -> None:
+    codes, classes, draws, rows = np.array([[0, 0], [0, 1]]), np.zeros(2, np.int64), np.zeros(2), np.array([2, 3])
+    both = find_patterns(codes, classes, 3, 1, ["<"], "once", draws, rows)
+    assert (both.shown.tolist(), both.support.tolist(), both.satisfied.tolist()) == ([[True, False]], [5], [1, 1])
+    one = find_patterns(codes, classes, 3, 2, ["<"], "once", draws, rows)
+    assert (one.shown.tolist(), one.row.tolist(), one.support.tolist(), one.satisfied.tolist()) == ([[True, True]], [1], [3], [0, 1])

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from shoal.kernels.anti_unification import find_patterns, pattern_groups, satisfying_groups
 from shoal.kernels.cells import group_values
 from shoal.kernels.kactus import anonymize, anonymize_combinations
+from shoal.kernels.masks import Demand, agreeing, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees.c45 import grow, route
 
@@ -137,3 +139,54 @@ def test_values_of_groups(c: Case, seed: int) -> None:
     codes = c.codes * np.int32(1 + seed % 2 * 100_000)  # codes so large that pairs of group and code are sorted
     for mine, other in zip(group_values(codes, groups, c.rows), group_values(codes[c.records], groups[c.records])):
         assert all(np.array_equal(a, b) for a, b in zip(mine, other))
+
+
+asked = st.sampled_from([(1, 1.0, 1.0, False), (2, 1.0, 1.0, False), (1, 1.3, 1.0, False), (1, 1.0, 0.3, False), (1, 1.0, 0.3, True)])
+orders = st.sampled_from([(("<", ">"), "once"), ((">", "<"), "until-nothing")])
+
+
+def demanded(c: Case, asks: tuple[int, float, float, bool]) -> tuple[Demand, Demand]:
+    """The demand on combinations, and on records."""
+    secret = np.unique(c.sensitive, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    share = np.bincount(secret, c.rows) / c.rows.sum()
+    diverse = (min(asks[0], len(share)), min(asks[1], float(np.exp(-(share * np.log(share)).sum()))), *asks[2:])
+    return Demand(c.k, secret, *diverse), Demand(c.k, secret[c.records], *diverse)
+
+
+@unhurried
+@given(cases, asked)
+def test_masks(c: Case, asks: tuple[int, float, float, bool]) -> None:
+    mine, written = demanded(c, asks)
+    groups = agreeing(c.codes, mine, c.rows)
+    assert np.array_equal(groups[c.records], agreeing(c.codes[c.records], written))
+
+
+@unhurried
+@given(cases, orders, st.integers(0, 5), st.integers(0, 2**31))
+def test_patterns(c: Case, order: Any, keep: int, seed: int) -> None:
+    draws, written, keep = np.random.default_rng(seed).integers(0, 9, len(c.codes)) / 9, c.records, min(keep, c.codes.shape[1])
+    ours = find_patterns(c.codes, c.target, c.k, keep, *order, draws, c.rows)
+    expected = find_patterns(c.codes[written], c.target[written], c.k, keep, *order, draws[written])
+    assert np.array_equal(ours.shown, expected.shown)
+    assert np.array_equal(ours.row, written[expected.row])
+    assert np.array_equal(ours.support, expected.support)
+    assert np.array_equal(ours.satisfied[written], expected.satisfied)
+
+
+@unhurried
+@given(cases, asked, orders, st.integers(0, 2**31))
+def test_groups_by_pattern(c: Case, asks: tuple[int, float, float, bool], order: Any, seed: int) -> None:
+    draws, (mine, written) = np.random.default_rng(seed).random(len(c.codes)), demanded(c, asks)
+    groups = satisfying_groups(c.codes, mine, *order, draws, c.rows)
+    assert np.array_equal(groups[c.records], satisfying_groups(c.codes[c.records], written, *order, draws[c.records]))
+
+
+@unhurried
+@given(cases, asked, orders, st.booleans(), st.integers(0, 2**31))
+def test_with_what_joined_every_group_keeps_the_demand(
+    c: Case, asks: tuple[int, float, float, bool], order: Any, by_mask: bool, seed: int
+) -> None:
+    draws, (mine, written) = np.random.default_rng(seed).random(len(c.codes)), demanded(c, asks)
+    groups = mask_groups(c.codes, mine, draws, c.rows) if by_mask else pattern_groups(c.codes, mine, *order, draws, c.rows)
+    assert sorted(set(groups.tolist())) == list(range(int(groups.max()) + 1))
+    assert written.allowed(groups[c.records], np.arange(len(c.records))).all()
