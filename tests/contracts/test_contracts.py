@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.contracts import Attack, Measure, Method, quiet
 from shoal.errors import UnknownNameError
-from shoal.methods.space import ColumnMethod
+from shoal.methods.coordinates import ColumnMethod
 from shoal.params import Params
 from shoal.registry import find, known
 from shoal.release import Promise, Release, Step

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.linkage.aggregation import MOST_ATTRIBUTES, OWA, TIE, Aggregator, Bilinear, Choquet, Recount, WeightedMean, recount
 from shoal.kernels.linkage.margins import Game, UnsettledError
-from shoal.kernels.linkage.parameter_space import Family, Space
+from shoal.kernels.linkage.parameter_space import Family, ParameterSpace
 from shoal.kernels.linkage.simplices import DONE, FOUND, OPEN, Pass
 
 Progress = Callable[[int, int], object]
@@ -141,7 +141,7 @@ def solve(
     best and the bound.
     """
     x, y = _checked(original, protected, family, k_additive)
-    search = _Search(Space(family, x.shape[1], k_additive), x, y, seconds, progress)
+    search = _Search(ParameterSpace(family, x.shape[1], k_additive), x, y, seconds, progress)
     if start is not None:
         search.offer(search.space.parameters(start))
     search.run()
@@ -176,7 +176,7 @@ def _checked(original: ArrayLike, protected: ArrayLike, family: Family, k_additi
 class _Search:
     """Incumbent, cuts and bound of one problem. Records are given up (1 in the cover) or linked (0)."""
 
-    def __init__(self, space: Space, x: FloatArray, y: FloatArray, seconds: float, progress: Progress | None) -> None:
+    def __init__(self, space: ParameterSpace, x: FloatArray, y: FloatArray, seconds: float, progress: Progress | None) -> None:
         self.began, self.seconds, self.progress = time.monotonic(), seconds, progress
         self.space, self.x, self.y = space, x, y
         self.game = Game(space, x, y)

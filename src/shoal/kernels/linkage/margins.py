@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.kernels.linkage.parameter_space import Rows, Space
+from shoal.kernels.linkage.parameter_space import ParameterSpace, Rows
 
 NOTHING = 2.0  # the margin of no record at all: rows are scaled so that no margin exceeds 1
 LEFT_OUT = 4.0  # what a record that is not chosen has its margins raised by
@@ -47,7 +47,7 @@ class UnsettledError(ArithmeticError):
 class Game:
     """Asks for the best margin of one set of records after another. It keeps the basis of the last question for the next."""
 
-    def __init__(self, space: Space, original: FloatArray, protected: FloatArray) -> None:
+    def __init__(self, space: ParameterSpace, original: FloatArray, protected: FloatArray) -> None:
         self.space = space
         self.original, self.protected = np.ascontiguousarray(original), np.ascontiguousarray(protected)
         self.candidates = space.candidates(self.original, self.protected)

@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Space:
+class ParameterSpace:
     """The parameters of one family for n attributes: how margins and constraints read in them."""
 
     family: Family
