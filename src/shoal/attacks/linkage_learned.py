@@ -272,7 +272,8 @@ def _thinned(others: IntArray, rows: IntArray, space: LinkSpace) -> str:
 
 def _as_aggregator(learned: Learned, wanted: Named) -> Any:
     """What the fast solver found, for the exact one to begin with."""
-    from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, zeta
+    from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean
+    from shoal.kernels.linkage.fuzzy_measures import zeta
 
     by = learned.by
     if wanted == "bilinear":

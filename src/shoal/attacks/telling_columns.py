@@ -10,9 +10,9 @@ from numpy.random import Generator
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.linkage import closer
-from shoal.kernels.linkage.aggregation import mobius as mobius_of
-from shoal.kernels.linkage.aggregation import set_sizes, zeta
 from shoal.kernels.linkage.families import Learned, LinkSpace, LinkSpaces, placed
+from shoal.kernels.linkage.fuzzy_measures import mobius as mobius_of
+from shoal.kernels.linkage.fuzzy_measures import set_sizes, zeta
 
 MOST_ASKED = 500  # records that each set of columns is tried on
 MOST_ROWS = 20_000  # released rows they are looked for among

@@ -12,9 +12,10 @@ from pydantic import Field, model_validator
 from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.errors import DataError, ParameterError, counted
+from shoal.kernels.dissolve import dissolve
 from shoal.kernels.lvq import wlvq2
 from shoal.kernels.refine import swap_refinement
-from shoal.kernels.som import MANY, best_units, collaborate, dissolve, kohonen_units, linear_mixture, map_shape, train
+from shoal.kernels.som import MANY, best_units, collaborate, kohonen_units, linear_mixture, map_shape, train
 from shoal.methods.coordinates import Standardize, as_points, constant_columns, coordinates_of, representatives
 from shoal.methods.labels import Labelled, leaning
 from shoal.release import Promise, Release
