@@ -20,8 +20,8 @@ from shoal.kernels.cells import group_ranges
 from shoal.kernels.groups import class_ids
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
+from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.generalization import Generalization, coded, diversity
-from shoal.methods.space import ColumnMethod, constant_columns
 from shoal.promises import Promise
 from shoal.release import Release
 from shoal.roles import Roles, Scale
