@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from shoal.files import read_table
@@ -259,6 +260,22 @@ def test_distances_of_distributions_by_hand():
     assert found.value == pytest.approx(0.5)
     moved = score(EarthMoversDistance(), {"a": [1, 2, 3, 4]}, {"a": [1, 2, 4, 4]}).value
     assert moved == pytest.approx(1 / 4 / np.std([1, 2, 3, 4], ddof=1))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "distance"),
+    [
+        ([1, 2, 3, 4], [1, None, None, 4], 1 / 2),  # half are missing now; the known ones moved by 1/4 only
+        ([1, 2, None, None], [1, 2, None, None], 0),  # missing stays missing: nothing moved
+        ([1, 2, 3, None], [9, 9, 9, 9], 1),  # a quarter is no longer missing, and every known value moved
+        ([1, 2, 3, 4], [None] * 4, 1),
+        ([None, None, 3, 4], [None, None, None, None], 1 / 2),
+    ],
+)
+def test_missing_values_move_a_distribution_by_their_share(before, after, distance):
+    number = pa.float64()
+    columns = {"a": pa.array(before, number)}, {"a": pa.array(after, number)}
+    assert score(DistributionDistance(), *columns).value == pytest.approx(distance)
 
 
 # ---- PIL ---------------------------------------------------------------------------------------------------------------------
