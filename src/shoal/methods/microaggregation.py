@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
@@ -18,6 +17,7 @@ from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate
 from shoal.kernels.v_mdav import v_mdav_groups
 from shoal.methods.coordinates import ColumnMethod, Coordinates, Standardize, as_points, constant_columns, coordinates_of, representatives
 from shoal.promises import Promise
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
@@ -38,15 +38,15 @@ class Multivariate(ColumnMethod):
     )
     refine: Refine = Field("none", description="swap: exchange records between neighbouring groups while the sum of squares falls")
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Group, refine if asked, replace each group by its representative."""
         columns = self.chosen(table, roles, self.takes)
-        self.enough_rows(table, self.k)
+        self.enough_rows(len(table), self.k)
         coordinates = coordinates_of(table, roles, columns, self.standardize)
         groups = self.groups(coordinates, progress)
         if self.refine == "swap":
             groups = self.refined(coordinates, groups)
-        return _released(self, table, roles, columns, groups, rng)
+        return _released(self, table, roles, columns, groups, chance)
 
     def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """The group of each record."""
@@ -168,10 +168,10 @@ class IndividualRanking(ColumnMethod):
     k: int = Field(3, ge=2, description="Smallest group size, in each column by itself")
     grouping: Grouping = Field("fixed", description="fixed: k at a time; optimal: least squares (Hansen & Mukherjee 2003)")
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Column by column; missing values form groups of their own and stay missing."""
         columns = self.chosen(table, roles, ("numeric", "ordinal"))
-        self.enough_rows(table, self.k)
+        self.enough_rows(len(table), self.k)
         changed: dict[str, Any] = {}
         for done, column in enumerate(columns):
             values = coordinates_of(table, roles, [column], "none").points[:, -1]
@@ -185,15 +185,15 @@ class IndividualRanking(ColumnMethod):
             progress(self.name, done + 1, len(columns))
         warnings = constant_columns(table, columns)
         promises = (Promise("k-anonymity", self.k, columns),) if len(columns) == 1 and not table.missing(columns[0]).any() else ()
-        return Release.of(table.with_columns(changed), roles, self.step(columns, self.guarantees, promises), rng, warnings)
+        return Release.of(table, changed, roles, self.step(columns, self.guarantees, promises), chance, warnings)
 
 
 def _cut(values: FloatArray, k: int, grouping: Grouping) -> IntArray:
     return optimal_univariate_groups(values, k) if grouping == "optimal" else fixed_univariate_groups(values, k)
 
 
-def _released(method: Multivariate, table: Table, roles: Roles, columns: tuple[str, ...], groups: IntArray, rng: Generator) -> Release:
+def _released(method: Multivariate, table: Table, roles: Roles, columns: tuple[str, ...], groups: IntArray, chance: Chance) -> Release:
     promise = Promise("k-anonymity", method.k, columns)
     step = method.step(columns, method.guarantees, (promise,))
     changed = representatives(table, roles, columns, groups)
-    return Release.of(table.with_columns(changed), roles, step, rng, constant_columns(table, columns))
+    return Release.of(table, changed, roles, step, chance, constant_columns(table, columns))
