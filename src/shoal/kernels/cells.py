@@ -3,7 +3,7 @@
 A row is one record, or a combination of values that several records share: `rows` says how many, None one each. Columns hold codes
 0..m_j-1. In an ordered column codes follow the values, and a missing value is the last code, with position nan; in a nominal column the order
 of codes means nothing here. Groups are numbered 0, 1, ..., and none is empty. The last part counts the values of a stretch of rows that lie
-side by side and parts such a stretch in two, for algorithms that grow trees.
+side by side, for algorithms that grow trees.
 """
 
 from collections.abc import Sequence
@@ -197,17 +197,3 @@ def count_values(column, extra, rows, extras, low, high, runs, cells, totals):
                 runs.total[used - 1] += np.int64(rows[i]) * extra[i]
     runs.start[size] = used
     return size
-
-
-@njit(cache=True)
-def part_rows(row, a, b, goes_left, spare):
-    """One column of rows a..b: those that go left to the front, both sides in their order. Every entry is written to both sides, and one of the two stays."""
-    front, back = a, 0
-    for i in range(a, b):
-        entry, left = row[i], goes_left[i]
-        row[front] = entry
-        spare[back] = entry
-        front += left
-        back += 1 - left
-    row[front:b] = spare[:back]
-    return front
