@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.abril_2014_documents.corpus import Record, write_files
-from shoal.documents.case import Case, Looked, Settings
+from shoal.documents.case import Case, DocumentFindings, Settings
 from shoal.documents.risk.terms import RISK_SEEDS, Expansion, grow
 from shoal.runs.documents import detect_to_case, redact_case
 from shoal.text.wordnet import read_wordnet
@@ -30,7 +30,7 @@ class Sanitized:
     """What was found, and the texts of each run, by the documents' names. A document that could not be written safely has no text."""
 
     terms: Expansion
-    looked: tuple[Looked, ...]
+    looked: tuple[DocumentFindings, ...]
     texts: dict[str, dict[str, str]]
     accept: float
 
@@ -58,7 +58,7 @@ def sanitize(records: Sequence[Record], folder: Path) -> Sanitized:
             f"{time.process_time() - before:.0f} CPU seconds"
         )
     case = Case(folder / "case")
-    return Sanitized(terms, tuple(case.looked()), texts, case.settings.accept)
+    return Sanitized(terms, tuple(case.findings()), texts, case.settings.accept)
 
 
 def written_everywhere(records: Sequence[Record], done: Sanitized) -> list[Record]:

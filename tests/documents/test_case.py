@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from shoal.document import BLOCK, Block, Decision, Document, Finding
-from shoal.documents.case import Case, Looked, Settings, read_private, write_case, write_private
+from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
 from shoal.documents.redact import NOBODY, RULE, edits_of, verdicts
 from shoal.errors import DataError, ParameterError
 
@@ -16,7 +16,7 @@ TEXT = "Ann Lee met Bo. Ann Lee said that bombs and guns are hidden. ann lee lef
 def looked(name="a.txt"):
     findings = [Finding(0, 7, "person", 0.9, "x"), Finding(12, 14, "person", 0.3, "y"), Finding(16, 23, "person", 0.9, "x")]
     block = Block(24, 60, 0.7, ((34, 39, "bomb"), (44, 48, "gun")))
-    return Looked.of(Document(name, TEXT, "txt", (), "d"), findings, [block])
+    return DocumentFindings.of(Document(name, TEXT, "txt", (), "d"), findings, [block])
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def case(tmp_path):
 
 
 def test_what_is_written_is_read_back(case):
-    assert list(case.looked()) == [looked(), looked("b.txt")]
+    assert list(case.findings()) == [looked(), looked("b.txt")]
     assert case.settings == Settings(source="letters")
     assert stat.S_IMODE((case.folder / "findings.jsonl").stat().st_mode) == 0o600
 
@@ -90,12 +90,12 @@ def test_findings_edited_into_nonsense(case, change):
     change(entry)
     path.write_text("\n".join([lines[0], json.dumps(entry)]) + "\n")
     with pytest.raises(DataError, match=r"line 2.*not findings"):
-        list(case.looked())
+        list(case.findings())
 
 
 def everything(folder):
     case = Case(folder)
-    return list(case.looked()), case.decisions()
+    return list(case.findings()), case.decisions()
 
 
 @pytest.mark.parametrize(("file", "says"), [("findings.jsonl", "line 1"), ("decisions.jsonl", "line 1"), ("case.toml", "settings")])

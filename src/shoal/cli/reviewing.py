@@ -62,7 +62,7 @@ def walk(folder: Path, by: str | None, which: Which) -> None:
             console.print(f"Reason from here on: {reason or 'none'}.")
             continue
         if word == "m" and rest:
-            looked = next(one for one in case.looked() if one.name == question.document)
+            looked = next(one for one in case.findings() if one.name == question.document)
             marked = marks(looked, read(question.document), " ".join(rest), reason)
             if marked:
                 case.decide(marked, by)

@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Literal
 
 from shoal.document import BLOCK, Block, Decision, Edit
-from shoal.documents.case import Logged, Looked
-from shoal.documents.phrases import Again
+from shoal.documents.case import DocumentFindings, Logged
+from shoal.documents.phrases import PhraseFinder
 
 Undecided = Literal["redact", "keep"]
 RULE, NOBODY = "rule", "undecided"  # who decided, where nobody did
@@ -56,11 +56,15 @@ class Verdicts:
 
 
 def verdicts(
-    looked: Looked, decided: Sequence[Logged], accept: float, undecided: Undecided = "redact", accept_blocks: float | None = None
+    findings: DocumentFindings,
+    decided: Sequence[Logged],
+    accept: float,
+    undecided: Undecided = "redact",
+    accept_blocks: float | None = None,
 ) -> Verdicts:
     """What was decided, and for the rest what the rules say: findings as sure as `accept` go, blocks scored `accept_blocks` or more go."""
     state: dict[tuple[int, int], Stretch] = {}
-    for one in looked.findings:
+    for one in findings.findings:
         sure = one.confidence >= accept
         verdict: Literal["redact", "keep"] = "redact" if sure else undecided
         state[one.start, one.end] = Stretch(
@@ -74,7 +78,7 @@ def verdicts(
             said[place] = decision
             continue
         if place not in state:
-            if decision.verdict != "redact" or decision.end > looked.length:
+            if decision.verdict != "redact" or decision.end > findings.length:
                 continue
             for other in [key for key in state if key[0] < decision.end and decision.start < key[1]]:
                 del state[other]  # a longer or shorter stretch was chosen in its place
@@ -88,7 +92,7 @@ def verdicts(
             before.confidence if before else 1.0,
             before.because if before else "marked by hand",
         )
-    return Verdicts(tuple(state[key] for key in sorted(state)), tuple(_block(block, said, accept_blocks) for block in looked.blocks))
+    return Verdicts(tuple(state[key] for key in sorted(state)), tuple(_block(block, said, accept_blocks) for block in findings.blocks))
 
 
 def _block(block: Block, said: dict[tuple[int, int], Decision], accept_blocks: float | None) -> BlockVerdict:
@@ -146,7 +150,7 @@ def _everywhere(text: str, edits: Sequence[Edit], taken: Sequence[tuple[int, int
     def free(start: int, end: int) -> bool:
         return not _overlaps(taken, start, end) and _takes_along(listed, start, end)
 
-    return [Edit(start, end, words[number]) for start, end, number in Again(becomes, "open").occurrences(text, free)]
+    return [Edit(start, end, words[number]) for start, end, number in PhraseFinder(becomes, "open").occurrences(text, free)]
 
 
 def _takes_along(listed: Sequence[tuple[int, int]], start: int, end: int) -> bool:

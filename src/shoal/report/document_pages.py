@@ -16,7 +16,7 @@ import shoal
 from shoal.checks.tables import sha256_of
 from shoal.contracts import Progress, quiet
 from shoal.document import Block, Document
-from shoal.documents.case import Case, Looked
+from shoal.documents.case import Case, DocumentFindings
 from shoal.documents.leaks import searchable
 from shoal.documents.redact import NOBODY, RULE
 from shoal.errors import counted
@@ -43,7 +43,7 @@ def write_preview(folder: Path, case: Case, documents: Iterable[Document], progr
     place = folder / "preview"
     place.mkdir(mode=0o700)
     rows = []
-    for done, (one, document) in enumerate(_together(case.looked(), documents), 1):
+    for done, (one, document) in enumerate(_together(case.findings(), documents), 1):
         file = f"{done}.html"
         write_text(place / file, preview_page(document, one, case.settings.accept), mode=0o600)
         waiting = sum(found.confidence < case.settings.accept for found in one.findings)
@@ -59,7 +59,7 @@ def write_preview(folder: Path, case: Case, documents: Iterable[Document], progr
     write_text(place / "index.html", page("Preview", "Internal: do not publish", [head, card("Documents", body)]), mode=0o600)
 
 
-def _together(looked: Iterator[Looked], documents: Iterable[Document]) -> Iterator[tuple[Looked, Document]]:
+def _together(looked: Iterator[DocumentFindings], documents: Iterable[Document]) -> Iterator[tuple[DocumentFindings, Document]]:
     """Both in the order they were read; what can no longer be read is passed over."""
     by_name = iter(documents)
     for one in looked:
@@ -69,7 +69,7 @@ def _together(looked: Iterator[Looked], documents: Iterable[Document]) -> Iterat
                 break
 
 
-def preview_page(document: Document, looked: Looked, accept: float) -> str:
+def preview_page(document: Document, looked: DocumentFindings, accept: float) -> str:
     """The text with findings marked (dashed where open) and risky blocks shaded."""
     kinds = Counter(one.kind for one in looked.findings)
     said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common()) or "nothing"
@@ -82,7 +82,7 @@ def preview_page(document: Document, looked: Looked, accept: float) -> str:
     return page(document.name, "Internal: do not publish", [head, card("Text", body), card("Why", reasons) if looked.findings else ""])
 
 
-def marked(text: str, looked: Looked, accept: float) -> str:
+def marked(text: str, looked: DocumentFindings, accept: float) -> str:
     """HTML of a text with marks; marks never overlap, and blocks hold whole marks."""
     pieces: list[tuple[int, int, str]] = []  # place, rank, html: closing tags before opening ones
     for one in looked.findings:

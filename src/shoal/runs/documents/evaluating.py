@@ -29,7 +29,7 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
     case = Case(folder)
     if case.settings.column:
         raise DataError("Rows of a table were shuffled when they were written, so they cannot be compared. Evaluate documents in files.")
-    looked = list(case.looked())
+    looked = list(case.findings())
     behind = _numbers_behind(folder)
     before: dict[str, str] = {}
     after: dict[str, str] = {}

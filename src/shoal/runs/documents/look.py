@@ -12,8 +12,8 @@ from typing import Any
 
 from shoal.contracts import Progress, quiet
 from shoal.document import Document, Finding
-from shoal.documents.case import Case, Looked, Settings, write_case, write_private
-from shoal.documents.phrases import Again, Elsewhere, Seen, named_elsewhere, says_something, with_listed
+from shoal.documents.case import Case, DocumentFindings, Settings, write_case, write_private
+from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, named_elsewhere, says_something, with_listed
 from shoal.errors import DataError, OutputError, ShoalError
 from shoal.folders import appearing
 from shoal.randomness import new_secret
@@ -146,14 +146,16 @@ def _put_aside(aside: Path) -> Iterator[Document]:
             yield Document(name, text, kind, (), digest)
 
 
-def _second_look(settings: Settings, aside: Path, seen: _Seen, tally: Tally, found: Counter[str], progress: Progress) -> Iterator[Looked]:
+def _second_look(
+    settings: Settings, aside: Path, seen: _Seen, tally: Tally, found: Counter[str], progress: Progress
+) -> Iterator[DocumentFindings]:
     """With the collection known: names found elsewhere, and blocks denser than usual."""
     from shoal.documents.risk.blocks import blocks
 
     risk = _risk(settings)
     usual = seen.risky / seen.words if seen.words else 0.0
-    elsewhere = Elsewhere(seen.names, settings.accept)
-    dropped = Again([text.lower() for text in settings.drop])
+    elsewhere = CollectionSearch(seen.names, settings.accept)
+    dropped = PhraseFinder([text.lower() for text in settings.drop])
     fits: set[int] = set()
     with aside.open(encoding="utf-8") as lines:
         for done, line in enumerate(lines, 1):
@@ -167,7 +169,7 @@ def _second_look(settings: Settings, aside: Path, seen: _Seen, tally: Tally, fou
             found.update(one.kind for one in findings)
             found["risky blocks"] += len(risky)
             found["open"] += sum(one.confidence < settings.accept for one in findings)
-            yield Looked.of(document, findings, risky)
+            yield DocumentFindings.of(document, findings, risky)
             progress("comparing documents", done, tally.done)
     tally.unused = [number + 1 for number in range(len(settings.drop)) if number not in fits]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.contracts import Progress, quiet
 from shoal.document import UNKNOWN, Block, Decision, Document, Edit
-from shoal.documents.case import Case, Logged, Looked, Settings, read_private, write_private
-from shoal.documents.phrases import Again
+from shoal.documents.case import Case, DocumentFindings, Logged, Settings, read_private, write_private
+from shoal.documents.phrases import PhraseFinder
 from shoal.documents.redact import NOBODY, RULE, Undecided, Verdicts, edits_of, verdicts
 from shoal.documents.review import with_what_it_touches
 from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken, ShoalError, counted
@@ -35,7 +35,7 @@ class Rules:
     undecided: Undecided = "redact"
     accept_blocks: float | None = None
 
-    def of(self, one: Looked, log: Mapping[str, list[Logged]], accept: float) -> Verdicts:
+    def of(self, one: DocumentFindings, log: Mapping[str, list[Logged]], accept: float) -> Verdicts:
         """What is decided about a document."""
         return verdicts(one, log.get(one.name, ()), accept, self.undecided, self.accept_blocks)
 
@@ -55,9 +55,9 @@ class Plan:
     secret: int
     holders: list[set[int]]  # the documents that name each entity
 
-    def documents(self) -> Iterator[tuple[Looked, Verdicts, list[str | None]]]:
+    def documents(self) -> Iterator[tuple[DocumentFindings, Verdicts, list[str | None]]]:
         """One after the other."""
-        for one, puts in zip(self.case.looked(), self.puts, strict=True):
+        for one, puts in zip(self.case.findings(), self.puts, strict=True):
             yield one, self.rules.of(one, self.log, self.case.settings.accept), puts
 
 
@@ -85,7 +85,7 @@ def plan(
     persons: set[tuple[int, int]] = set()
     said: dict[str, str] = {}  # the same words are held once
     waiting = where = 0
-    for number, one in enumerate(case.looked()):
+    for number, one in enumerate(case.findings()):
         names.append(one.name)
         verdict = rules.of(one, log, settings.accept)
         unsaid = sum(block.verdict == "open" for block in verdict.blocks)
@@ -132,9 +132,9 @@ def mark_case(
     case: Case, texts: Sequence[str], kind: str = UNKNOWN, reason: str = "", by: str | None = None, progress: Progress = quiet
 ) -> list[int]:
     """Decide that texts go wherever they stand, in every document; how often each was found."""
-    again = Again([text.lower() for text in texts])
+    again = PhraseFinder([text.lower() for text in texts])
     counts, decisions = [0] * len(texts), []
-    for done, one in enumerate(case.looked(), 1):
+    for done, one in enumerate(case.findings(), 1):
         for start, end, number in again.occurrences(document_named(case.settings, one.name).text):
             counts[number] += 1
             decisions.append((one.name, Decision(*with_what_it_touches(one, start, end), kind, "redact", reason)))

@@ -13,7 +13,7 @@ import shoal
 from shoal.document import Decision, Document, Finding
 from shoal.documents.case import Case
 from shoal.documents.leaks import text_leaks
-from shoal.documents.phrases import Again, Elsewhere, Seen, named_elsewhere
+from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, named_elsewhere
 from shoal.documents.review import extended, questions, same_text
 from shoal.errors import DataError, OutputError
 from shoal.runs.documents import document_named
@@ -227,7 +227,7 @@ def test_extending_by_words():
 
 
 def test_again_by_hand():
-    again = Again(["Ann Lee", "Lee", "ann@x.org", "7", "Müller"])
+    again = PhraseFinder(["Ann Lee", "Lee", "ann@x.org", "7", "Müller"])
     text = "ANN  LEE saw lee, Lee; ann@x.org; 7 Muller; Anna Leeson"
     assert [(text[a:b], n) for a, b, n in again.occurrences(text)] == [("ANN  LEE", 0), ("Lee", 1), ("ann@x.org", 2), ("Muller", 4)]
 
@@ -239,7 +239,7 @@ words = st.lists(st.sampled_from(["Ann", "Bo", "Lee", "ann", "went", "home", "Ł
 @given(words, st.lists(st.lists(st.sampled_from(["Ann", "Bo", "Lee", "Vega"]), min_size=1, max_size=3), min_size=1, max_size=4))
 def test_after_replacing_what_is_found_again_nothing_leaks(text, names):
     text, names = " ".join(text), [" ".join(name) for name in names]
-    found = list(Again(names).occurrences(text))
+    found = list(PhraseFinder(names).occurrences(text))
     assert all(b <= c for (_, b, _), (c, _, _) in pairwise(found))
     for start, end, number in found:
         assert text[start:end].casefold() == names[number].casefold()
@@ -253,7 +253,7 @@ def test_names_found_elsewhere_and_their_surnames():
     seen = Seen({}, set())
     seen.add(Document("a", "Henry Adams paid. The rose was red."), [Finding(0, 11, "person", 0.95, "x")])
     seen.add(Document("b", "Rose Green paid."), [Finding(0, 10, "person", 0.95, "x")])
-    found = Elsewhere(seen, 0.5).detect(Document("c", "Adams and henry adams met Green; Rose Green, too. A Rose."))
+    found = CollectionSearch(seen, 0.5).detect(Document("c", "Adams and henry adams met Green; Rose Green, too. A Rose."))
     text = "Adams and henry adams met Green; Rose Green, too. A Rose."
     assert [text[one.start : one.end] for one in found] == ["Adams", "henry adams", "Green", "Rose Green"]
     merged = named_elsewhere([Finding(0, 5, "unknown", 0.3, "y"), Finding(26, 31, "location", 0.7, "z")], found)
@@ -263,7 +263,7 @@ def test_names_found_elsewhere_and_their_surnames():
 def test_a_word_that_the_collection_writes_small_is_no_surname():
     seen = Seen({}, {"green"})
     seen.names["Rose Green", "person"] = 0.95
-    assert [one.end for one in Elsewhere(seen, 0.5).detect(Document("c", "Green trees, Rose Green"))] == [23]
+    assert [one.end for one in CollectionSearch(seen, 0.5).detect(Document("c", "Green trees, Rose Green"))] == [23]
 
 
 def test_the_same_case_gives_the_same_documents(letters, tmp_path):
@@ -331,7 +331,7 @@ def test_text_in_another_encoding_is_not_read_as_nonsense(letters, tmp_path):
 def test_words_of_forms_are_nobody(letters, tmp_path):
     (letters / "form.txt").write_text("PATIENT: HYACINTH ABERNETHY  MRN 00482913\n\nDear Mrs Abernethy,\n\nThank you.\n")
     shoal.detect_documents(letters, tmp_path / "case")
-    texts = {text.lower() for one in Case(tmp_path / "case").looked() for text in one.texts}
+    texts = {text.lower() for one in Case(tmp_path / "case").findings() for text in one.texts}
     assert not {"mrn", "dear", "thank", "patient"} & texts
     assert "hyacinth abernethy" in texts
 
