@@ -7,6 +7,7 @@ import pytest
 
 from shoal.document import BLOCK, Block, Decision, Document, Finding
 from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
+from shoal.documents.pipeline.planning import DocumentPlan
 from shoal.documents.redact import NOBODY, RULE, edits_of, verdicts
 from shoal.errors import DataError, ParameterError
 
@@ -112,7 +113,9 @@ def test_a_folder_that_is_no_case(tmp_path):
 
 
 def test_a_document_that_changed(case):
-    one = looked()
+    found = looked()
+    state = verdicts(found, [], 0.5)
+    one = DocumentPlan("a.txt", "a.txt", "d", found.length, state, found.texts, ())
     one.check(Document("a.txt", TEXT, "txt", (), "d"))
     with pytest.raises(DataError, match="changed since"):
         one.check(Document("a.txt", TEXT + "!", "txt", (), "e"))
@@ -139,17 +142,17 @@ def test_rules_where_nobody_decided():
 
 
 def test_a_person_wins_and_the_last_word_counts(case):
-    said = log(
+    decided = log(
         case, Decision(0, 7, "organization", "redact", "privacy"), Decision(16, 23, "person", "keep"), Decision(24, 60, BLOCK, "keep")
     )
-    found = verdicts(looked(), said, 0.5, accept_blocks=0.0)
+    found = verdicts(looked(), decided, 0.5, accept_blocks=0.0)
     assert [(one.kind, one.verdict, one.by) for one in found.stretches][::2] == [
         ("organization", "redact", "eva"),
         ("person", "keep", "eva"),
     ]
     assert found.blocks[0].verdict == "keep"
-    said = log(case, Decision(0, 7, "person", "keep"))
-    assert verdicts(looked(), said, 0.5).stretches[0].verdict == "keep"
+    decided = log(case, Decision(0, 7, "person", "keep"))
+    assert verdicts(looked(), decided, 0.5).stretches[0].verdict == "keep"
 
 
 def test_a_longer_stretch_takes_the_place_of_those_it_covers(case):
@@ -159,7 +162,7 @@ def test_a_longer_stretch_takes_the_place_of_those_it_covers(case):
 
 def test_a_block_that_goes_takes_its_findings_along(case):
     found = verdicts(looked(), log(case, Decision(24, 60, BLOCK, "redact", "security"), Decision(35, 40, "person", "redact")), 0.5)
-    assert [(one.start, one.end) for one in found.going()] == [(0, 7), (12, 14), (16, 23)]
+    assert [(one.start, one.end) for one in found.going] == [(0, 7), (12, 14), (16, 23)]
     edits, kept, again = edits_of(TEXT, found, ["Pers_1", "Pers_2", "Pers_1"])
     assert [(edit.start, edit.end, edit.replacement) for edit in edits] == [
         (0, 7, "Pers_1"),

@@ -102,6 +102,6 @@ def test_no_removed_words_are_left(data):
     texts = tuple(text[one.start : one.end] for one in findings)
     one = DocumentFindings("a.txt", "txt", "", len(text), tuple(findings), texts, ())
     undecided = data.draw(st.sampled_from(["redact", "keep"]))
-    going = verdicts(one, (), 0.5, undecided).going()
+    going = verdicts(one, (), 0.5, undecided).going
     new, leaks, _ = redacted(text, one, [data.draw(st.sampled_from([f"Pers_{i}", None])) for i in range(len(going))], undecided)
     assert not leaks, new
