@@ -29,6 +29,7 @@ from shoal.documents.formats.package import BUILT_IN_STYLE, FONTS
 # Not for sure: names are often ordinary words in lower case (Brown), or stand inside one (Christian, Christianity).
 LOWER_CASE, INSIDE = "in lower case", "inside a longer word"
 UNSURE = (LOWER_CASE, INSIDE)
+FILE_NAME = "the file's name"
 # In bytes that are no text, a short word turns up by chance; in a text, a number of a few digits does.
 SHORTEST_IN_BYTES, SHORTEST_RUN_TOGETHER, SHORTEST_NUMBER, SHORTEST_WORD = 6, 8, 5, 3
 
@@ -75,8 +76,8 @@ class Searched:
 
     @property
     def perhaps(self) -> bool:
-        """Whether something is only like a removed text: in lower case, or inside a longer word."""
-        return len(self.sure) < len(self.leaks)
+        """Whether something is only like a removed text: in lower case, or inside a longer word. A file's name is a number, or was refused."""
+        return any(leak.variant in UNSURE and leak.part != FILE_NAME for leak in self.leaks)
 
     @staticmethod
     def together(parts: Sequence[Searched]) -> Searched:
@@ -89,7 +90,7 @@ class Searched:
 def search_file(name: str, raw: bytes, removed: Iterable[str], allowed: Iterable[str] = ()) -> Searched:
     """Search a file's name and bytes for removed texts. `allowed` are the replacements, and what was decided to stay: as often as there,
     they may occur."""
-    layers = [_Layer("the file's name", Path(name).stem), *_layers(Path(name).suffix.lower(), raw, "")]
+    layers = [_Layer(FILE_NAME, Path(name).stem), *_layers(Path(name).suffix.lower(), raw, "")]
     return _search(layers, removed, allowed)
 
 

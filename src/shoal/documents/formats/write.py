@@ -55,13 +55,13 @@ def write_redacted(file: OpenedFile, called: str, edits: Sequence[Edit], folder:
     searches: list[Searched] = []
 
     def write(parts: Sequence[Path]) -> None:
-        for (ending, content), part in zip(contents, parts):
+        for (ending, content), part, target in zip(contents, parts, targets):
             part.write_bytes(content)
             if ending != ".pdf" and not _reads_as(part, content, expected):
                 raise PromiseBroken(f"{called} does not read back as what was decided. Nothing was written.")
             raw = part.read_bytes()
             digests.append(digest_of(raw))
-            searches.append(_searched(part.name, raw, removed, allowed))
+            searches.append(_searched(target.name, raw, removed, allowed))
             _refuse(called, searches[-1])
 
     _put_in_place(write, targets)

@@ -66,7 +66,7 @@ def _who(one: Stretch | BlockVerdict) -> str:
 def _entities(plan: Plan, records: Sequence[DocumentRecord]) -> Counter[str]:
     """Entities of each kind that were named in a document that was written, and are not any more."""
     lost = {number for number, one in enumerate(records) if one.failure}
-    return Counter(one.kind for one, held in zip(plan.entities, plan.holders, strict=True) if not one.kept and held - lost)
+    return Counter(one.kind for one, held in zip(plan.entities, plan.holders, strict=True) if not one.kept and not lost.issuperset(held))
 
 
 def _removed(written: Sequence[DocumentRecord], entities: Counter[str]) -> tuple[RemovedPart, ...]:

@@ -64,7 +64,7 @@ class Plan:
     choices: Choices
     documents: tuple[DocumentPlan, ...]
     entities: tuple[Entity, ...]
-    holders: tuple[frozenset[int], ...]  # the documents that name each entity
+    holders: tuple[tuple[int, ...], ...]  # the documents that name each entity
     map: str  # who is behind each replacement: a secret
     secret: int
 
@@ -88,7 +88,7 @@ def plan(case: Case, originals: Originals, choices: Choices, seed: int | None = 
     for number, one in zip(outside, decided):
         called = one.name if choices.names == "keep" else f"document-{number + 1:0{width}d}"
         documents.append(replace(one, called=called, replacements=tuple(islice(words, len(one.verdicts.going)))))
-    holders = tuple(frozenset(mentions[i].document for i in one.mentions) for one in entities)
+    holders = tuple(tuple({mentions[i].document for i in one.mentions}) for one in entities)
     return Plan(case, choices, tuple(documents), tuple(entities), holders, map_to_json(entities, mentions, given), secret)
 
 
@@ -103,8 +103,14 @@ def _decided(case: Case, originals: Originals, choices: Choices) -> list[Documen
             text = originals.read(found.name).text
             texts |= {(one.start, one.end): text[one.start : one.end] for one in state.stretches}
         words = tuple(held.setdefault(text, text) for text in (texts[one.start, one.end] for one in state.stretches))
-        documents.append(DocumentPlan(found.name, found.name, found.digest, found.length, state, words, ()))
+        documents.append(DocumentPlan(found.name, found.name, found.digest, found.length, _slim(state), words, ()))
     return documents
+
+
+def _slim(state: Verdicts) -> Verdicts:
+    """All documents are held at once: the terms of a block only where they will be said in general words."""
+    blocks = (one if one.verdict == "generalize" else replace(one, block=replace(one.block, terms=())) for one in state.blocks)
+    return replace(state, blocks=tuple(blocks))
 
 
 def _mentions(decided: Sequence[DocumentPlan]) -> list[Mention]:

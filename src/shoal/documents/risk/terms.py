@@ -140,7 +140,7 @@ def read_terms(path: Path) -> tuple[str, ...]:
 def read_senses(path: Path) -> dict[str, str]:
     """The senses that a list of terms names in its remarks: missile  # weapon.n.01."""
     cut = [line.partition("#") for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    return {term.strip(): said.strip() for term, _, said in cut if term.strip() and _SENSE.fullmatch(said.strip())}
+    return {term.strip(): sense.strip() for term, _, sense in cut if term.strip() and _SENSE.fullmatch(sense.strip())}
 
 
 @dataclass(frozen=True)
