@@ -3,7 +3,6 @@
 import json
 import re
 import stat
-import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -432,13 +431,6 @@ def test_a_folder_is_held_against_its_certificate(letters, tmp_path):
     assert "files that are missing" in [one.what for one in verify_documents(out, certificate) if not one.holds]
     with pytest.raises(DataError, match="not a folder"):
         verify_documents(out / "certificate.json", certificate)
-
-
-def test_without_the_extra_nobody_reviews_in_vain(letters, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    with pytest.raises(DataError, match=r"Documents need an extra: pip install 'shoal\[documents\]'"):
-        shoal.detect_documents(letters, tmp_path / "case")
-    assert not (tmp_path / "case").exists()
 
 
 def test_words_marked_by_hand_in_rows_of_a_table(tmp_path):

