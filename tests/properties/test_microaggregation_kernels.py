@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import mdav
 from shoal.kernels.blocks import block_of_rows, mdav_large_groups
-from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_naive
+from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_mixed_naive, mdav_groups_naive
 from shoal.kernels.refine import swap_refinement
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
@@ -109,6 +109,23 @@ def test_mdav_is_the_textbook_on_whole_numbers(n: int, d: int, k: int, seed: int
     points = np.random.default_rng(seed).integers(0, 8, (n, d)).astype(float)
     assert np.array_equal(mdav_groups_naive(points, k), textbook_mdav(points, k))
     assert np.array_equal(mdav_groups_mixed(points, np.zeros((n, 1), np.int64), k), textbook_mdav(points, k))
+
+
+@unhurried
+@given(tables, st.integers(1, 3), st.integers(1, 9), smallest, st.sampled_from([np.inf, 0.8, 0.0]), st.integers(0, 2**31))
+def test_mixed_mdav_by_tree_is_mixed_mdav_by_scan(points: FloatArray, e: int, codes: int, k: int, pays: float, seed: int) -> None:
+    nominal = np.random.default_rng(seed).integers(0, codes, (len(points), e))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mdav, "SMALL", 0)
+        patch.setattr(mdav, "PAYS", pays)
+        fast = mdav_groups_mixed(points, nominal, k)
+    assert np.array_equal(fast, mdav_groups_mixed_naive(points, nominal, k))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mixed_mdav_is_the_scan_on_larger_tables(kind: str) -> None:
+    points, nominal = table(kind, 4000, 3, 1), np.random.default_rng(2).integers(0, 5, (4000, 2))
+    assert np.array_equal(mdav_groups_mixed(points, nominal, 4), mdav_groups_mixed_naive(points, nominal, 4))
 
 
 @unhurried
