@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.contracts import Progress, Scope, quiet
+from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.kernels.blocks import BLOCK_ROWS, MOST_ROWS, block_cuts, block_of, mdav_large_groups
 from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed
 from shoal.kernels.refine import swap_refinement
@@ -16,6 +17,7 @@ from shoal.kernels.scaling import standardized
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
 from shoal.methods.coordinates import ColumnMethod, Coordinates, Standardize, as_points, constant_columns, coordinates_of, representatives
+from shoal.methods.recoding import by_id
 from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.release import Release
@@ -93,8 +95,14 @@ class MdavLarge(Multivariate):
     block_rows: int = Field(BLOCK_ROWS, ge=10, description="Most rows that MDAV sees at once, raised to 6 k where k is large")
     refine: Refine = Field("swap", description="swap: exchange records between neighbouring groups while the sum of squares falls")
 
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+        """Rows are put in the order of their ids first, so that neither their order nor their batches decide anything."""
+        rows, order = by_id(table, chance)
+        made = super().protect(rows, roles, chance, progress)
+        return replace(made, source_row=order[made.source_row])
+
     def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
-        """Each outer block by itself, its rows in the order of their values: input order decides only between equal records."""
+        """Each outer block by itself, its rows in the order of their values."""
         points = as_points(coordinates)
         blocks = block_of(points, block_cuts(points, max(MOST_ROWS, 20 * self.k)))
         groups = np.empty(len(points), np.int64)

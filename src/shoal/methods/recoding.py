@@ -93,6 +93,14 @@ def changed(
     return replace(made, source_row=np.concatenate(rows)[made.source_row])
 
 
+def by_id(source: Source, chance: Chance) -> tuple[Table, IntArray]:
+    """All rows in the order of their ids, which follows from the rows alone; and where each stood."""
+    batches = list(source.batches(chance))
+    whole = batches[0].table if len(batches) == 1 else _together([batch.table for batch in batches])
+    order = np.argsort(np.concatenate([batch.ids for batch in batches]), kind="stable")
+    return whole.take(order), order
+
+
 def _together(tables: list[Table]) -> Table:
     arrow = pa.concat_tables([table.plain for table in tables], promote_options="permissive")
     return replace(tables[0], arrow=arrow.combine_chunks(), _codes={})
