@@ -14,7 +14,7 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.measures import Pair, blocks, over_same_terms, side_by_side, sums
+from shoal.collections.measures import SideBySide, blocks, over_same_terms, side_by_side, sums
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
@@ -163,7 +163,7 @@ def _drawn(n: int, documents: int | None, rng: Generator) -> IntArray:
     return np.arange(n) if documents is None or documents >= n else np.sort(rng.choice(n, documents, replace=False))
 
 
-def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
+def _result(attack: Params, pair: SideBySide, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
     cluster = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied, 1))
     row = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied_rows, 1))
     released = int(pair.sizes.sum())
@@ -314,10 +314,10 @@ class LastMember(Params):
         widest = int(max(np.diff(total.indptr).max(), np.diff(pair.centroids.indptr).max()))
         for part in blocks(len(tried), widest):
             rows, cluster = pair.rows[tried[part]], pair.cluster[tried[part]]
-            said, c = total[cluster] - rows, pair.centroids[cluster]
-            along = _dots(c, said)
-            s = along + np.sqrt(np.maximum(along**2 - _dots(said, said) + 1, 0))
-            answer = sparse.diags_array(s) @ c - said
+            known_sum, c = total[cluster] - rows, pair.centroids[cluster]
+            along = _dots(c, known_sum)
+            s = along + np.sqrt(np.maximum(along**2 - _dots(known_sum, known_sum) + 1, 0))
+            answer = sparse.diags_array(s) @ c - known_sum
             exact[part] = abs(answer - rows).max(axis=1).toarray().ravel() <= EXACT
             answer.data = np.maximum(answer.data, 0)  # no term weighs less than nothing
             similarity[part] = _dots(answer, rows) / np.maximum(np.sqrt(_dots(answer, answer)), 1e-300)

@@ -137,8 +137,8 @@ def _largest(votes: FloatArray, prior: IntArray) -> IntArray:
     return np.asarray(order[np.argmax(np.round(votes, 9)[:, order], axis=1)])
 
 
-def _right(said: IntArray, counts: IntArray) -> int:
-    return int(counts[np.arange(len(said)), said].sum())
+def _right(answers: IntArray, counts: IntArray) -> int:
+    return int(counts[np.arange(len(answers)), answers].sum())
 
 
 def _classes(train: Space, test: Space) -> list[str]:

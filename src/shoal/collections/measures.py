@@ -21,7 +21,7 @@ from shoal.score import Score
 BLOCK = 1 << 22  # similarities held at a time
 
 
-class Pair(NamedTuple):
+class SideBySide(NamedTuple):
     """Originals and centroids over the same terms. Centroids are brought to length 1, whatever rounding did to them."""
 
     rows: Any
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
     sizes: IntArray  # originals of each cluster
 
 
-def side_by_side(space: Space, release: CollectionRelease) -> Pair:
+def side_by_side(space: Space, release: CollectionRelease) -> SideBySide:
     """The space of the owner and the release made from it. Terms that only one of them has count for that one alone."""
     source, assignment = np.asarray(release.source_row, np.int64), np.asarray(release.assignment, np.int64)
     centroids = tidy(release.centroids)
@@ -51,10 +51,10 @@ def side_by_side(space: Space, release: CollectionRelease) -> Pair:
     rows.resize((len(space), len(place)))
     cluster = np.full(len(space), -1)
     cluster[source] = assignment
-    return Pair(rows, unit_rows(found), cluster, np.bincount(assignment, minlength=centroids.shape[0]))
+    return SideBySide(rows, unit_rows(found), cluster, np.bincount(assignment, minlength=centroids.shape[0]))
 
 
-def over_same_terms(space: Space, release: CollectionRelease) -> Pair:
+def over_same_terms(space: Space, release: CollectionRelease) -> SideBySide:
     """The same for what compares documents with released rows: a release of meanings instead of words shares no term with them."""
     pair = side_by_side(space, release)
     if release.terms and pair.rows.shape[1] == len(space.terms) + len(release.terms):
@@ -65,7 +65,7 @@ def over_same_terms(space: Space, release: CollectionRelease) -> Pair:
     return pair
 
 
-def sums(pair: Pair) -> Any:
+def sums(pair: SideBySide) -> Any:
     """The sum of the originals of each cluster, clusters by terms."""
     there = np.flatnonzero(pair.cluster >= 0)
     shape = (len(pair.sizes), len(pair.cluster))
@@ -99,7 +99,7 @@ class Loss(NamedTuple):
         return self.sse / self.sst if self.sst > 0 else None
 
 
-def cosine_loss(pair: Pair) -> Loss:
+def cosine_loss(pair: SideBySide) -> Loss:
     """(4.10), (4.11): sums of cosine distances to the released centroids. A document that was not released is at distance 1."""
     n, total = len(pair.cluster), np.asarray(pair.rows.sum(axis=0)).ravel()
     length = float(np.sqrt(total @ total))
@@ -108,7 +108,7 @@ def cosine_loss(pair: Pair) -> Loss:
     return Loss(_clean(n - within, n), _clean(float(pair.sizes.sum()) - between, n), _clean(n - length, n))
 
 
-def euclidean_loss(pair: Pair) -> Loss:
+def euclidean_loss(pair: SideBySide) -> Loss:
     """(2.9) to (2.12): squared Euclidean distances to the plain means of the same clusters. Documents not released stand for themselves."""
     there = pair.rows[np.flatnonzero(pair.cluster >= 0)]
     n, total = there.shape[0], np.asarray(there.sum(axis=0)).ravel()
@@ -253,7 +253,7 @@ def distance_shares(rows: Any, sizes: IntArray, documents: int, rng: Generator) 
 # --- what clusters give away
 
 
-def label_counts(space: Space, pair: Pair) -> IntArray:
+def label_counts(space: Space, pair: SideBySide) -> IntArray:
     """Originals by cluster and label."""
     labels, codes = coded_labels(space)
     there = pair.cluster >= 0

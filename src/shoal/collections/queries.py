@@ -11,7 +11,7 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.collections.measures import BLOCK, Pair, over_same_terms
+from shoal.collections.measures import BLOCK, SideBySide, over_same_terms
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
@@ -92,7 +92,7 @@ def _heaviest(rows: Any, length: int) -> Any:
     return sparse.csr_array((np.ones(len(kept)), (row[kept], rows.indices[kept])), shape=rows.shape)
 
 
-def agreement(pair: Pair, queries: Any, names: Sequence[str], results: int) -> FloatArray:
+def agreement(pair: SideBySide, queries: Any, names: Sequence[str], results: int) -> FloatArray:
     """F1 of each query; 1 where it finds nothing in either."""
     if queries.shape[1] > pair.rows.shape[1]:
         raise DataError("The queries have more terms than the space. Draw them from the same space.")
@@ -104,7 +104,7 @@ def agreement(pair: Pair, queries: Any, names: Sequence[str], results: int) -> F
     return np.concatenate(found)
 
 
-def _f1(pair: Pair, queries: Any, by_name: IntArray, results: int) -> FloatArray:
+def _f1(pair: SideBySide, queries: Any, by_name: IntArray, results: int) -> FloatArray:
     before = _top((pair.rows @ queries.T).toarray(), by_name, results)
     clusters = (pair.centroids @ queries.T).toarray()
     after = _top(np.where(pair.cluster[:, None] >= 0, clusters[pair.cluster], 0.0), by_name, results)

@@ -229,12 +229,12 @@ def _stacked(found: list[tuple[IntArray, FloatArray]]) -> Documents:
 
 
 def _warnings(space: Space, concepts: Concepts) -> tuple[str, ...]:
-    said = []
+    warnings = []
     if space.dropped:
-        said.append(_not_released(len(space.dropped), "known word"))
+        warnings.append(_not_released(len(space.dropped), "known word"))
     if len(concepts) < len(space):
-        said.append(_not_released(len(space) - len(concepts), "noun"))
-    return tuple(said)
+        warnings.append(_not_released(len(space) - len(concepts), "noun"))
+    return tuple(warnings)
 
 
 def _not_released(count: int, what: str) -> str:

@@ -178,14 +178,14 @@ def _significant(weights: FloatArray, digits: int) -> FloatArray:
 
 
 def _warnings(space: Space, centroids: Any) -> tuple[str, ...]:
-    said = []
+    warnings = []
     if space.dropped:
         left = counted(len(space.dropped), "document has", "documents have")
-        said.append(f"{left} no known word; the release is without {'it' if len(space.dropped) == 1 else 'them'}.")
+        warnings.append(f"{left} no known word; the release is without {'it' if len(space.dropped) == 1 else 'them'}.")
     empty = int((np.diff(centroids.indptr) == 0).sum())
     if empty:
-        said.append(
+        warnings.append(
             f"{counted(empty, 'group')} of {centroids.shape[0]:,} share no term that may be shown: their rows are empty. "
             "Raise k, or lower term_documents."
         )
-    return tuple(said)
+    return tuple(warnings)

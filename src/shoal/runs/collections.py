@@ -15,7 +15,7 @@ import numpy as np
 
 import shoal
 from shoal.checks.tables import sha256_of
-from shoal.collections.build import Builder, Vocabulary
+from shoal.collections.build import Builder, TermWeights
 from shoal.collections.release import CollectionRelease, check_file
 from shoal.collections.space import FILE, Space
 from shoal.contracts import Progress, quiet
@@ -66,7 +66,7 @@ def build_space(
         model = Space.read(like)
         if model.built is None:
             raise DataError(f"{like} was not built from texts, so its terms cannot be used again.")
-        space = Builder(**model.built).transform(Vocabulary.of(model), found.texts, found.names, found.labels or None)
+        space = Builder(**model.built).transform(TermWeights.of(model), found.texts, found.names, found.labels or None)
     else:
         space = (builder or Builder()).build(found.texts, found.names, found.labels or None)
     if found.authors:
