@@ -10,7 +10,8 @@ import numpy as np
 
 from experiments.data import data_path
 from shoal.collections import Builder, CollectionRelease, Space, Spherical, TermWeights
-from shoal.collections.measures import Loss, cosine_loss, euclidean_loss, side_by_side
+from shoal.collections.measures import Loss, cosine_loss, euclidean_loss
+from shoal.collections.side_by_side import side_by_side
 from shoal.contracts import quiet
 from shoal.randomness import rng_for
 

@@ -74,7 +74,7 @@ def verify(release: Path, certificate: Path) -> list[Found]:
     if said.get("kind") == "documents":
         return _verify_documents(release, said)
     if said.get("kind") == "collection":
-        return _verify_collection(release, said)
+        return _verify_collection(release, certificate)
     if not release.is_file():
         raise DataError(f"There is no file {release}.")
     about = said["release"]
@@ -119,16 +119,15 @@ def _verify_documents(folder: Path, said: Mapping[str, Any]) -> list[Found]:
     ]
 
 
-def _verify_collection(release: Path, said: Mapping[str, Any]) -> list[Found]:
-    """A collection: its bytes, its shape, and how many rows are the same."""
-    from shoal.collections.release import check_file
+def _verify_collection(release: Path, certificate: Path) -> list[Found]:
+    """A collection is checked by its own room."""
+    from shoal.certificate import CollectionCertificate
+    from shoal.certificate import read_certificate as read
+    from shoal.checks.collections import verify_collection
 
-    if not release.is_file():
-        raise DataError(f"There is no file {release}.")
-    about, digest = said["release"], sha256_of(release)
-    found = [Found("bytes (sha-256)", about["sha256"], digest, digest == about["sha256"])]
-    promises = [Promise(one["what"], one["value"], ("vector",), one.get("about")) for one in said["promises"]]
-    return found + [Found(one.what, one.promised, one.found, one.holds) for one in check_file(release, promises)]
+    typed = read(certificate)
+    assert isinstance(typed, CollectionCertificate)
+    return [Found(one.what, one.promised, one.found, one.holds) for one in verify_collection(release, typed)]
 
 
 def _check(promise: Promise, rows: Iterator[tuple[Any, ...]]) -> Found:

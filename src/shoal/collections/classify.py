@@ -15,8 +15,8 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.measures import blocks, over_same_terms
 from shoal.collections.release import CollectionRelease
+from shoal.collections.side_by_side import blocks, over_same_terms
 from shoal.collections.space import Space
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -237,6 +238,11 @@ def _check_weights(matrix: Any) -> None:
 def _places(wrong: BoolArray) -> str:
     count = int(wrong.sum())
     return f"{count:,} of the weights {'is' if count == 1 else 'are'}"
+
+
+def contents(matrix: Any) -> set[bytes]:
+    """What stands in the rows of a tidy matrix, to tell equal ones."""
+    return {matrix.indices[a:b].tobytes() + matrix.data[a:b].tobytes() for a, b in pairwise(matrix.indptr.tolist())}
 
 
 # The file of a space and of a release: numpy's .npz, in which scipy.sparse.load_npz finds the matrix.

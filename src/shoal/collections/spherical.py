@@ -10,7 +10,7 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.release import LABEL, VECTOR, CollectionRelease
+from shoal.collections.release import LABEL, VECTOR, CollectionRelease, Terms
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
@@ -37,6 +37,7 @@ class Spherical(Params):
     name: ClassVar[str] = "spherical"
     title: ClassVar[str] = "Spherical microaggregation"
     guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
+    terms_are: ClassVar[Terms] = "words"
     k: int = Field(3, ge=2, description="Smallest group size")
     partition: Literal["svd", "mdav", "grow"] = Field(
         "svd",
@@ -76,6 +77,7 @@ class Spherical(Params):
             space.labels if self.labels == "released" else None,
             space.idf if self.idf == "released" else None,
             _warnings(space, centroids),
+            self.terms_are,
         )
 
     def groups(self, space: Space, progress: Progress = quiet) -> IntArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError
@@ -25,8 +25,8 @@ MANY_RECORDS = 20_000  # beyond these, an intruder of whom nothing else is said 
 class Subject(Protocol):
     """An original and its release, of whatever family: how its measures and attacks are asked."""
 
-    measures: Kind
-    attacks: Kind
+    measures: ClassVar[Kind]
+    attacks: ClassVar[Kind]
 
     def measure(self, one: Any, secret: int) -> Score: ...
     def attack(self, one: Any, secret: int, progress: Progress) -> AttackResult: ...
@@ -42,8 +42,8 @@ class TableSubject:
     release: Release
     roles: Roles
     knowledge: Knowledge | None = None
-    measures: Kind = "measure"
-    attacks: Kind = "attack"
+    measures: ClassVar[Kind] = "measure"
+    attacks: ClassVar[Kind] = "attack"
 
     def __post_init__(self) -> None:
         if len(self.original) <= self.release.source_row.max(initial=-1):
