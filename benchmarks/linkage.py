@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from shoal.kernels.linkage import agreement, neighbours
+from shoal.kernels.linkage import agreement, match_mixture, neighbours
 
 BAR = 3.0
 FloatArray = NDArray[np.float64]
@@ -77,8 +77,8 @@ def weights(n: int, queries: int = 20_000, d: int = 6) -> None:
     for name, protected in releases.items():
         few = original[asked[:100]]
         count = timed(lambda p=protected, few=few: agreement.pattern_counts(few, p, tolerance))
-        fitted = agreement.expectation_maximization(count[2], d, 1 / n)
-        agree, disagree = agreement.weights(fitted.m, fitted.u)
+        fitted = match_mixture.expectation_maximization(count[2], d, 1 / n)
+        agree, disagree = match_mixture.weights(fitted.m, fitted.u)
         setting = (tolerance, agree, disagree)
         index = min(timed(lambda p=protected, s=setting: agreement.best_match(original[asked[:1]], p, *s))[0] for _ in range(3))
         best = timed(lambda p=protected, s=setting: agreement.best_match(original[asked], p, *s))[0] - index

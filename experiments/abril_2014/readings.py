@@ -22,7 +22,7 @@ from shoal import Knowledge, Release, Roles, Table, read_table
 from shoal.attacks import DistanceLinkage
 from shoal.contracts import Method
 from shoal.methods import IndividualRanking, Mdav, Noise, PcaProjection, RankSwapping, ZProjection
-from shoal.methods.space import Standardize
+from shoal.methods.coordinates import Standardize
 from shoal.randomness import rng_for
 from shoal.runs.recipe import apply_steps
 

@@ -11,7 +11,8 @@ from scipy.stats import spearmanr
 from experiments.abril_2014_linkage.distances import best_of, best_of_noisy, counted
 from experiments.abril_2014_linkage.files import FloatArray, Pair, microaggregated, noisy
 from experiments.abril_2014_linkage.paper import print_table, published, watched, with_spread
-from shoal.kernels.linkage.aggregation import Aggregator, Choquet, WeightedMean, monotone_hull
+from shoal.kernels.linkage.aggregation import Aggregator, Choquet, WeightedMean
+from shoal.kernels.linkage.fuzzy_measures import monotone_hull
 from shoal.report.drawing import standalone
 from shoal.report.telling_columns import LEAST_DRAWN, lattice
 

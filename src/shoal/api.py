@@ -7,12 +7,14 @@ from typing import Any
 
 from shoal.checks.tables import check_release
 from shoal.contracts import Method, Progress, quiet
-from shoal.errors import DataError, ParameterError, PromiseBroken
-from shoal.randomness import new_secret, rng_for
+from shoal.errors import DataError, ParameterError
+from shoal.randomness import new_secret
 from shoal.registry import make
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.runs.recipe import apply_steps, everything
+from shoal.runs.evidence import TableSubject, attack_all, measure_all
+from shoal.runs.recipe import apply_steps
+from shoal.runs.run import refuse_broken
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
@@ -44,19 +46,14 @@ def protect(
     made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
     checked = (roles or Roles(_names(quasi), _names(confidential), _names(identifier), target=target)).check(table)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
-    broken = [found for found in check_release(release) if not found.holds]
-    if broken:
-        raise PromiseBroken(f"{broken[0].what}: promised {broken[0].promised:g}, found {broken[0].found}. Nothing was released.")
+    refuse_broken(check_release(release))
     return release
 
 
 def measure(data: Any, release: Release, *names: str, parameters: Mapping[str, object] | None = None) -> dict[str, Score]:
-    """Scores by name; all registered measures when none is named."""
-    original = Table.of(data)
-    if len(original) <= release.source_row.max(initial=-1):
-        raise DataError("The release does not belong to this table: its rows point outside it. Measure it with the table it was made from.")
-    measures = [make("measure", name, parameters) for name in names] or everything("measure")
-    return {one.name: one.measure(original, release, release.roles) for one in measures}
+    """Scores by name; all registered measures when none is named. One that does not apply has no value, and its note says why."""
+    subject = TableSubject(Table.of(data), release, release.roles)
+    return {score.name: score for score in measure_all(subject, [make("measure", name, parameters) for name in names])}
 
 
 def attack(
@@ -69,12 +66,13 @@ def attack(
     parameters: Mapping[str, object] | None = None,
     progress: Progress = quiet,
 ) -> dict[str, AttackResult]:
-    """Attack results by name; all registered attacks when none is named. `columns` and `records` say what the intruder knows."""
-    original = Table.of(data)
+    """Attack results by name; every registered attack that applies when none is named. `columns` and `records` say what the intruder knows:
+    all quasi-identifiers of all records, or of 20,000 drawn at random from a larger table, where nothing is said."""
     knowledge = Knowledge(release.roles, None if columns is None else tuple(columns), records)
-    attacks = [make("attack", name, parameters) for name in names] or everything("attack")
-    secret = new_secret() if seed is None else seed
-    return {one.name: one.attack(original, release, knowledge, rng_for(secret, one.name), progress) for one in attacks}
+    subject = TableSubject(Table.of(data), release, release.roles, knowledge)
+    attacks = [make("attack", name, parameters) for name in names]
+    found = attack_all(subject, attacks, new_secret() if seed is None else seed, progress)
+    return {result.name: result for result in found.results}
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

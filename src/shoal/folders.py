@@ -1,16 +1,88 @@
-"""Files and folders that appear whole or not at all."""
+"""Files and folders that appear whole or not at all; and run folders, where what may leave stands beside what must not."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from shoal.errors import OutputError
+import numpy as np
+
+from shoal.arrays import IntArray
+from shoal.certificate import AnyCertificate
+from shoal.errors import DataError, OutputError
+
+CERTIFICATE, REPORT, PRIVATE = "certificate.json", "report.html", "private"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run folder while it is filled, or anew: of tables, documents and collections alike."""
+
+    path: Path
+
+    def certify(self, certificate: AnyCertificate, report: str) -> None:
+        """The certificate, and the page that may go with it."""
+        write_text(self.path / CERTIFICATE, certificate.text)
+        write_text(self.path / REPORT, report)
+
+    def keep(self, secret: int, source_row: IntArray, about: Mapping[str, Any]) -> None:
+        """What must stay private: the secret, where each row came from, and what else is needed to read the folder back."""
+        private = self.path / PRIVATE
+        private.mkdir(mode=0o700)
+        write_text(private / "run.json", json.dumps({"seed": hex(secret), **about}, indent=2) + "\n", mode=0o600)
+        with open(private / "source_rows.npy", "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            np.save(file, source_row.astype(np.int64), allow_pickle=False)
+
+    def kept(self) -> tuple[int, IntArray, dict[str, Any]]:
+        """The secret, the source rows, and the rest, as they were kept."""
+        try:
+            about = json.loads((self.path / PRIVATE / "run.json").read_text())
+            source_row = np.load(self.path / PRIVATE / "source_rows.npy", allow_pickle=False)
+            return int(about.pop("seed"), 16), source_row, about
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError):
+            raise DataError(f"{self.path}/private is damaged. Make the run again.") from None
+
+    def report_inside(self, page: str) -> None:
+        """The page for the data's keeper."""
+        write_text(self.path / PRIVATE / REPORT, page, mode=0o600)
+
+    def needs(self, files: Sequence[str], made_by: str) -> None:
+        """Refuse a folder that is not what it should be."""
+        for needed in files:
+            if not (self.path / needed).is_file():
+                raise DataError(f"{self.path} is not a run folder: {needed} is missing. Name the folder that `{made_by}` wrote.")
+
+
+@contextmanager
+def run_folder(out: Path) -> Iterator[RunFolder]:
+    """A new run folder, which appears when it is whole."""
+    refuse_existing(out)
+    with appearing(out) as folder:
+        yield RunFolder(folder)
+
+
+def refuse_existing(out: Path) -> None:
+    """Nothing is written over."""
+    if out.exists() or out.is_symlink():
+        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:

@@ -20,13 +20,11 @@ class PromiseKind:
     sentence: str  # {columns} and {about} are filled in
 
 
-K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "rows that agree on {columns}")
+K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}")
 L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}")
 ENTROPY_L_DIVERSITY = PromiseKind("entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}")
-T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "distance of {about} from the whole table's, over {columns}")
-ORDERED_T_CLOSENESS = PromiseKind(
-    "ordered-t-closeness", "distance", "at most", "distance of {about} from the whole table's, in the order of its values, over {columns}"
-)
+T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}")
+ORDERED_T_CLOSENESS = PromiseKind("ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}")
 NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files")
 
 KINDS = {kind.name: kind for kind in (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, NOTHING_LEFT)}

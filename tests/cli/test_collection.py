@@ -171,7 +171,7 @@ def test_a_column_of_lines(desk, shoal):
         (("protect", "space", "--method", "sferical", "-o", "x"), "Did you mean 'spherical'"),
         (("protect", "space", "--method", "spherical", "-p", "k=31", "-o", "x"), "31"),
         (("protect", "space", "--method", "spherical", "-p", "k=1", "-o", "x"), "k must be 2 or more"),
-        (("measure", "space"), "not the run of a collection"),
+        (("measure", "space"), "not a run folder"),
         (("query", "space", "oil"), "no file"),
     ],
 )

@@ -1,10 +1,15 @@
 """The verbs for documents at the keyboard."""
 
 import json
+import re
+import sys
+import tomllib
 
 import pytest
 
 from shoal.documents.case import Case
+from shoal.documents.extra import PACKAGES
+from tests.data import ROOT
 
 LETTER = (
     "Dear Prof. Smith,\n\nMaria Gonzalez of Imagine Inc. will call you from 212-555-0147. The Quibble was late, and the Quibble broke.\n"
@@ -136,3 +141,18 @@ def test_nothing_left_to_review(case, shoal, monkeypatch):
     typed(monkeypatch, *["R"] * 20)
     assert "0 left" in shoal("documents", "review", case).out
     assert "0 decided, 0 left" in shoal("documents", "review", case).out
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_without_the_extra_no_case_is_begun(package, letters, desk, refused, monkeypatch):
+    """Whatever is missing: a case that could not be redacted would be found out only after its review."""
+    monkeypatch.setitem(sys.modules, package, None)
+    says = "Working with documents needs an extra: pip install 'shoal[documents]'."
+    refused("documents", "detect", letters, "-o", desk / "case", says=says)
+
+
+def test_the_extra_is_what_is_declared():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]["documents"]
+    imported_as = {"pillow": "PIL", "PyStemmer": "Stemmer"}
+    names = {re.match(r"[\w-]+", line)[0] for line in declared}
+    assert {imported_as.get(name, name) for name in names} == set(PACKAGES)

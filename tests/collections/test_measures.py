@@ -84,6 +84,17 @@ def test_two_documents_at_right_angles():
     assert (loss.ssa, loss.normalised) == (0, pytest.approx(1))
 
 
+def test_a_document_that_was_not_released_is_at_distance_1():
+    # Three documents, the first two alike and released as they are: nothing is lost of them, and all of the third.
+    space = space_of([[1, 0, 0], [1, 0, 0], [0, 1, 0]])
+    whole = released(space_of([[1, 0, 0], [1, 0, 0]]), [0, 0])
+    loss = cosine_loss(side_by_side(space, whole))
+    assert loss.sse == pytest.approx(1)
+    # The middle of all is (2, 1) / √5: two documents at 1 - 2/√5 and one at 1 - 1/√5.
+    assert loss.sst == pytest.approx(3 - np.sqrt(5))
+    assert loss.ssa == pytest.approx(2 - 4 / np.sqrt(5))
+
+
 def test_what_clusters_give_away(small):
     space, release = small
     assert OneClass().measure(space, release, RNG(0)).value == pytest.approx(2 / 3)

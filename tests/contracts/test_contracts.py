@@ -11,7 +11,7 @@ from shoal.attacks.matching import LinkageAttack
 from shoal.contracts import Attack, Measure, Method, quiet
 from shoal.errors import UnknownNameError
 from shoal.measures.table_measure import TableMeasure
-from shoal.methods.space import ColumnMethod
+from shoal.methods.coordinates import ColumnMethod
 from shoal.promises import Promise
 from shoal.registry import find, known
 from shoal.release import Release, Step

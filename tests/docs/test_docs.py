@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import shoal
 from shoal.example import invented_patients
 from shoal.files import write_table
 from shoal.registry import known
@@ -135,6 +136,25 @@ def test_relative_links_resolve(page: Path) -> None:
 
 def test_readme_can_be_read_in_one_sitting() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 190
+
+
+def test_every_version_is_in_the_changelog_with_its_date() -> None:
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert [heading for heading in headings if not re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}", heading)] == []
+    assert headings[0].split(",")[0] == shoal.__version__
+
+
+def test_readme_gives_every_extra_a_reason() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [extra for extra in extras if f"`{extra}` (" not in readme] == []
+
+
+def test_make_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)
+    assert phony
+    assert [name for name in phony[1].split() if not re.search(rf"^{name}:.*  ## \S", makefile, flags=re.MULTILINE)] == []
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if _toml(page)], ids=lambda page: str(page.relative_to(ROOT)))

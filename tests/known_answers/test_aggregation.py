@@ -3,18 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.linkage.aggregation import (
-    OWA,
-    Bilinear,
-    Choquet,
-    WeightedMean,
-    mobius,
-    monotone_hull,
-    recount,
-    set_sizes,
-    standardized,
-    zeta,
-)
+from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, recount, standardized
+from shoal.kernels.linkage.fuzzy_measures import mobius, monotone_hull, set_sizes, zeta
 
 # A measure of three attributes: one and two replace each other, three adds to both. Sets in the order {}, 1, 2, 12, 3, 13, 23, 123.
 MEASURE = [0, 0.5, 0.4, 0.5, 0.2, 0.9, 0.6, 1]

@@ -129,6 +129,16 @@ def test_interval_disclosure_by_hand():
     assert found.details["per_column"] == {"x": pytest.approx(18.5 / 20)}
 
 
+def test_equal_released_values_share_their_middle_rank():
+    # Ranks 0 to 2 hold 0 and ranks 17 to 19 hold 19. One rank to each side of the middle one (1 and 18) there is no other value; from an
+    # edge of the ties (2 or 17) the interval would reach to 1, or down to 14.
+    released = [0.0, 0, 0, *(float(i) for i in range(1, 15)), 19, 19, 19]
+    original = [*released]
+    original[0], original[19] = 0.5, 16.0
+    found = attacked(IntervalDisclosure(), {"x": original}, {"x": released})
+    assert found.per_record.tolist() == [0, *[1] * 18, 0]
+
+
 def test_interval_disclosure_averages_columns_and_missing_discloses_missing():
     found = attacked(IntervalDisclosure(), {"x": [1, 2, None, 4], "y": [1, 2, 3, 4]}, {"x": [1, 9, None, None], "y": [1, 2, 3, 4]})
     assert found.per_record.tolist() == [1, 0.5, 1, 0.5]

@@ -11,7 +11,7 @@ from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMe
 from shoal.kernels.linkage.benders import solve
 from shoal.kernels.linkage.dominance import distinct, undominated
 from shoal.kernels.linkage.margins import Game
-from shoal.kernels.linkage.parameter_space import Space
+from shoal.kernels.linkage.parameter_space import ParameterSpace
 from shoal.kernels.mdav import mdav_groups
 from tests.data import data_path
 from tests.linkage_proof import ProofBroken, check_linkage
@@ -146,7 +146,7 @@ def test_the_best_margin_of_a_game_by_hand():
     """One record, two candidates (wm): margins 4 p1 - 4 p2 and -p1 + 5 p2 over the largest square, 5. At p1 = 9/14 both are 8/70."""
     original = np.array([[0.0, 0], [100, 100], [200, 200]])
     protected = np.array([[1.0, 2.0], [np.sqrt(5), 0], [0, 3.0]])
-    game = Game(Space("weighted-mean", 2), original, protected)
+    game = Game(ParameterSpace("weighted-mean", 2), original, protected)
     rows = [1 / 5 * np.array([4.0, -4]), 1 / 9 * np.array([-1.0, 5])]
     p = np.linspace(0, 1, 100_001)
     best = max(np.minimum(rows[0][0] * p + rows[0][1] * (1 - p), rows[1][0] * p + rows[1][1] * (1 - p)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.kernels import groups
-from shoal.kernels.linkage import agreement, neighbours
+from shoal.kernels.linkage import agreement, match_mixture, neighbours
 
 # age and income in units that make distances whole numbers
 ORIGINAL = np.array([[1.0, 1.0], [1.0, 5.0], [6.0, 1.0], [6.0, 6.0]])
@@ -143,7 +143,7 @@ def test_expectation_maximization_finds_the_mixture_it_was_given() -> None:
     bits = np.arange(16)[:, None] >> np.arange(4) & 1
     match, other = (np.where(bits, p, 1 - p).prod(axis=1) for p in (m, u))
     counts = np.rint(1e12 * (share * match + (1 - share) * other)).astype(np.int64)
-    found = agreement.expectation_maximization(counts, 4, 0.05, most_iterations=5000, tolerance=1e-12)
+    found = match_mixture.expectation_maximization(counts, 4, 0.05, most_iterations=5000, tolerance=1e-12)
     assert found.match_share == pytest.approx(share, abs=1e-5)
     assert found.m == pytest.approx(m, abs=1e-4)
     assert found.u == pytest.approx(u, abs=1e-5)
@@ -151,11 +151,11 @@ def test_expectation_maximization_finds_the_mixture_it_was_given() -> None:
 
 def test_expectation_maximization_survives_certainty() -> None:
     counts = np.array([990, 0, 0, 10])  # both columns agree or neither does
-    found = agreement.expectation_maximization(counts, 2, 0.01)
+    found = match_mixture.expectation_maximization(counts, 2, 0.01)
     assert found.match_share == pytest.approx(0.01, abs=1e-6)
     assert found.m == pytest.approx([1.0, 1.0], abs=1e-6)
     assert found.u == pytest.approx([0.0, 0.0], abs=1e-6)
-    agree, disagree = agreement.weights(found.m, found.u)
+    agree, disagree = match_mixture.weights(found.m, found.u)
     assert np.isfinite(agree).all()
     assert (agree > 20).all()
     assert (disagree < -20).all()

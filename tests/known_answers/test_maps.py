@@ -13,6 +13,7 @@ from shoal import Roles, Table
 from shoal.errors import DataError, ParameterError
 from shoal.kernels import som
 from shoal.kernels.density import bandwidth, modes
+from shoal.kernels.dissolve import dissolve
 from shoal.kernels.lvq import gradients, majority, wlvq2
 from shoal.registry import known, make
 from shoal.runs.recipe import Recipe
@@ -158,14 +159,14 @@ def plain_dissolve(x, units, groups, k):
 def test_dissolving_is_the_plain_rule(k):
     x, units = points(150), points(40, seed=7)
     groups = som.best_units(x, units)[0]
-    assert (som.dissolve(x, units, groups, k) == plain_dissolve(x, units, groups, k)).all()
+    assert (dissolve(x, units, groups, k) == plain_dissolve(x, units, groups, k)).all()
 
 
 def test_dissolving_for_diversity():
     """Three pairs on a line; the middle one has one value only, and its records go to the nearer side each."""
     x = np.array([[0.0], [0.1], [4.0], [6.0], [10.0], [10.1]])
     groups = np.array([0, 0, 1, 1, 2, 2])
-    found = som.dissolve(x, np.array([[0.0], [5.0], [10.0]]), groups, 2, np.array([0, 1, 0, 0, 0, 1]), 2)
+    found = dissolve(x, np.array([[0.0], [5.0], [10.0]]), groups, 2, np.array([0, 1, 0, 0, 0, 1]), 2)
     assert found.tolist() == [0, 0, 0, 2, 2, 2]
 
 

@@ -178,6 +178,13 @@ def test_noise_has_the_variance_asked_for():
         assert noise.var() == pytest.approx(0.25, rel=0.04)
 
 
+@pytest.mark.parametrize("correlation", ["none", "data"])
+def test_the_deviation_of_a_column_is_that_of_a_sample(correlation):
+    # Of 0 and 1 the variance is 1/2, dividing by n - 1 (1/4, dividing by n); half a deviation of noise has a quarter of it.
+    noise = [np.array(masked(Noise(p=0.5, correlation=correlation), seed=seed, x=[0.0, 1.0])["x"]) - [0.0, 1.0] for seed in range(400)]
+    assert np.mean(np.square(noise)) == pytest.approx(1 / 8, rel=0.25)
+
+
 def test_correlated_noise_keeps_correlations_and_independent_noise_does_not():
     rng = np.random.default_rng(2)
     x = rng.normal(size=20_000)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from shoal.files import read_table
@@ -261,6 +262,22 @@ def test_distances_of_distributions_by_hand():
     assert moved == pytest.approx(1 / 4 / np.std([1, 2, 3, 4], ddof=1))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "distance"),
+    [
+        ([1, 2, 3, 4], [1, None, None, 4], 1 / 2),  # half are missing now; the known ones moved by 1/4 only
+        ([1, 2, None, None], [1, 2, None, None], 0),  # missing stays missing: nothing moved
+        ([1, 2, 3, None], [9, 9, 9, 9], 1),  # a quarter is no longer missing, and every known value moved
+        ([1, 2, 3, 4], [None] * 4, 1),
+        ([None, None, 3, 4], [None, None, None, None], 1 / 2),
+    ],
+)
+def test_missing_values_move_a_distribution_by_their_share(before, after, distance):
+    number = pa.float64()
+    columns = {"a": pa.array(before, number)}, {"a": pa.array(after, number)}
+    assert score(DistributionDistance(), *columns).value == pytest.approx(distance)
+
+
 # ---- PIL ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -312,5 +329,5 @@ def test_a_constant_column_is_named_as_left_out(measure):
 
 
 def test_no_quasi_identifier_and_no_confidential_column():
-    assert score(KAnonymity(), {"a": [1, 2]}, roles=Roles()).note == "There is no quasi-identifier, so there are no classes."
+    assert score(KAnonymity(), {"a": [1, 2]}, roles=Roles()).note == "There is no quasi-identifier to look at."
     assert "no confidential column" in score(TCloseness(), {"a": [1, 2]}, roles=Roles(quasi=("a",))).note

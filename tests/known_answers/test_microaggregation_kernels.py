@@ -162,3 +162,8 @@ def test_optimal_runs_by_hand() -> None:
     assert optimal_univariate_groups(np.array([1.0, 11, 2, 12, 3, 13]), 2).tolist() == [0, 1, 0, 1, 0, 1]
     # Far from zero a sum of squares by prefix sums would lose these differences.
     assert optimal_univariate_groups(1e9 + np.array([0.0, 1e-3, 2e-3, 1.0, 1 + 1e-3]), 2).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_of_equally_good_runs_the_last_is_the_longer() -> None:
+    # 2 + 3 and 3 + 2 both cost 1/2 + 2; whole numbers, so that the tie is exact.
+    assert optimal_univariate_groups(np.array([0.0, 1, 2, 3, 4]), 2).tolist() == [0, 0, 1, 1, 1]

@@ -5,7 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, mobius, monotone_hull, zeta
+from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean
+from shoal.kernels.linkage.fuzzy_measures import mobius, monotone_hull, zeta
 
 N = 3
 values = arrays(np.float64, N, elements=st.floats(0, 100))

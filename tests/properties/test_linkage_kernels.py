@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shoal.kernels import groups, kdtree
-from shoal.kernels.linkage import agreement, neighbours
+from shoal.kernels.linkage import agreement, match_mixture, neighbours
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -161,7 +161,7 @@ def test_weights_equal_brute_force(seed: int, kind: str, m: int, d: int) -> None
 def test_weights_of_no_short_fraction_tie_by_pattern() -> None:
     rng = np.random.default_rng(11)
     x, y = np.rint(rng.normal(size=(200, 6))), np.rint(rng.normal(size=(900, 6)))
-    agree, disagree = agreement.weights(np.full(6, 0.87), np.full(6, 0.13))
+    agree, disagree = match_mixture.weights(np.full(6, 0.87), np.full(6, 0.13))
     agreeing = all_patterns(x, y, np.zeros(6)).sum(axis=2)
     best = agreement.best_match(x, y, np.zeros(6), agree, disagree)
     assert np.array_equal(best.ties, (agreeing == agreeing.max(axis=1, keepdims=True)).sum(axis=1))
@@ -173,11 +173,11 @@ def test_no_iteration_lowers_the_likelihood(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 1000, 2**d)
     counts[0] += 1
-    step = agreement.Mixture(0.1, np.full(d, 0.9), rng.uniform(0.05, 0.4, d), 0)
-    before = agreement.log_likelihood(counts, d, step.match_share, step.m, step.u)
+    step = match_mixture.Mixture(0.1, np.full(d, 0.9), rng.uniform(0.05, 0.4, d), 0)
+    before = match_mixture.log_likelihood(counts, d, step.match_share, step.m, step.u)
     for _ in range(15):
-        step = agreement.expectation_maximization(counts, d, step.match_share, step.m, step.u, most_iterations=1)
-        after = agreement.log_likelihood(counts, d, step.match_share, step.m, step.u)
+        step = match_mixture.expectation_maximization(counts, d, step.match_share, step.m, step.u, most_iterations=1)
+        after = match_mixture.log_likelihood(counts, d, step.match_share, step.m, step.u)
         assert after >= before - 1e-9 * abs(after)
         before = after
 
@@ -188,7 +188,7 @@ def test_expectation_maximization_recovers_a_simulated_mixture() -> None:
     match = rng.random(400_000) < share
     agrees = rng.random((400_000, 5)) < np.where(match[:, None], m, u)
     counts = np.bincount((agrees << np.arange(5)).sum(axis=1), minlength=32)
-    found = agreement.expectation_maximization(counts, 5, 0.01)
+    found = match_mixture.expectation_maximization(counts, 5, 0.01)
     assert found.match_share == pytest.approx(share, abs=0.003)
     assert found.m == pytest.approx(m, abs=0.02)
     assert found.u == pytest.approx(u, abs=0.005)

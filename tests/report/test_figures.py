@@ -1,4 +1,4 @@
-"""The pictures and pages are well formed, escape what they are given, and survive whatever a certificate lacks."""
+"""The pictures and pages are well formed, escape what they are given, and survive a certificate that says little."""
 
 import math
 import random
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shoal.certificate import TableCertificate
 from shoal.report.drawing import DARK, STYLE, decimal, number, percent, percent_range, standalone
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
 from shoal.report.table_pages import ComparisonRow, RecordRisk, comparison_report, internal_report, public_report
@@ -21,17 +22,22 @@ NAMES = [
 MEDIA_LINK = re.compile(r"https?://|\bsrc=|\bhref=|url\(|@import|<script|<link|\bon\w+=", re.IGNORECASE)
 
 
-def certificate(columns: list[str]) -> dict[str, Any]:
+def certificate(names: list[str], **changed: Any) -> TableCertificate:
+    return TableCertificate(**parts([name.encode("utf-8", "replace").decode() for name in names]) | changed)
+
+
+def parts(columns: list[str]) -> dict[str, Any]:
     draw = random.Random(7)
     return {
-        "shoal": "0.1.0", "format": 1, "created": "2026-11-15",
+        "shoal": "0.2.0", "created": "2026-11-15",
         "release": {"file": "release.csv", "sha256": "ab34" * 16, "rows": 1080, "columns": [*columns, "diagnosis"]},
         "roles": {"quasi": columns, "confidential": ["diagnosis"], "weight": [], "household": [], "other": [], "identifiers_removed": 1},
         "steps": [
             {"method": "mdav", "parameters": {"k": 5, "standardize": "sd", "plan": {"a": [1, None]}}, "columns": columns,
              "guarantees": ["k-anonymity"], "summary": "Replace records by the mean of groups of at least k."},
         ],
-        "promises": [{"what": "k-anonymity", "value": 5, "columns": columns, "found": 5, "holds": True}],
+        "promises": [{"what": "k-anonymity", "value": 5, "unit": "rows", "columns": columns, "about": None, "sentence": "k", "found": 5,
+                      "holds": True}],
         "measures": [
             {"name": "il1s", "title": "Mean scaled difference", "value": 0.115, "better": "lower", "bounds": [0, None], "interval": None,
              "note": "", "per_column": {name: draw.random() ** 4 for name in columns}, "details": {}},
@@ -41,9 +47,9 @@ def certificate(columns: list[str]) -> dict[str, Any]:
              "note": "Needs two numeric columns.", "per_column": {}, "details": {}},
         ],
         "attacks": [
-            {"name": "distance-linkage", "title": "Distance-based record linkage", "tried": 1080, "hit": 308.9, "strict_hit": 120,
+            {"name": "distance-linkage", "title": "Distance-based record linkage", "risk": "linkage", "tried": 1080, "hit": 308.9, "strict_hit": 120,
              "rate": 0.286, "interval": [0.26, 0.31], "chance": 0.00093, "note": "", "details": {}},
-            {"name": "interval", "title": "Interval disclosure", "tried": 1080, "hit": 0, "strict_hit": 0,
+            {"name": "interval", "title": "Interval disclosure", "risk": "interval", "tried": 1080, "hit": 0, "strict_hit": 0,
              "rate": 0.0, "interval": [0.0, 0.0034], "chance": 0.05, "note": "", "details": {}},
         ],
         "summary": {"loss": 0.115, "loss_measure": "il1s", "risk": 0.286, "risk_low": 0.26, "risk_high": 0.31,
@@ -219,13 +225,9 @@ RUNS = [ComparisonRow(p.label, p.loss, p.risk, p.risk_low, p.risk_high, 5, (p.lo
 PAGES = {
     "public": public_report(certificate(["age", "zip"]), COLUMNS[:3]),
     "public names": public_report(certificate(NAMES), COLUMNS),
-    "public empty": public_report({}, []),
-    "public nulls": public_report(dict.fromkeys(certificate([])), []),
-    "public hollow": public_report(
-        {"release": {}, "roles": {}, "steps": [{}], "promises": [{}], "measures": [{}, None], "attacks": [{}], "summary": {}}, []
-    ),
+    "public bare": public_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}, warnings=[], versions={}), []),
     "internal": internal_report(certificate(NAMES), COLUMNS, RISKIEST),
-    "internal empty": internal_report({}, [], []),
+    "internal bare": internal_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}), [], []),
     "comparison": comparison_report(RUNS),
     "comparison one": comparison_report(RUNS[:1]),
     "comparison unknown": comparison_report([ComparisonRow("x", math.nan, math.nan, math.nan, math.nan, 1, math.nan)]),
@@ -259,18 +261,15 @@ def test_public_report_says_the_verdict_the_numbers_and_how_to_check() -> None:
 
 
 def test_a_broken_promise_is_the_first_thing_said() -> None:
-    broken = certificate(["age"])
-    broken["promises"][0].update(found=3, holds=False)
-    page = public_report(broken, [])
+    broken = [{**parts(["age"])["promises"][0], "found": 3, "holds": False}]
+    page = public_report(certificate(["age"], promises=broken), [])
     assert "Do not publish this file." in page
     assert "Every promise holds" not in page
     assert "k-anonymity promised 5, found 3" in page
 
 
 def test_an_attack_no_better_than_chance_is_called_so() -> None:
-    weak = certificate(["age"])
-    weak["attacks"] = weak["attacks"][1:]
-    weak["summary"]["risk_attack"] = "interval"
+    weak = certificate(["age"], attacks=parts(["age"])["attacks"][1:], summary={"risk_attack": "interval"})
     assert "cannot be told from blind guessing" in public_report(weak, [])
 
 

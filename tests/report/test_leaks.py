@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from shoal.report.telling_columns import MOST_DRAWN, lattice, leak_bars
+from tests.report.test_figures import certificate
 
 NAMES = ["age", "income", "<zip>", "a & b", "e", "f"]
 
@@ -52,7 +53,7 @@ def test_the_internal_report_blames_columns_and_the_public_one_does_not():
         "words": ["Protect age more."], "weights": {"age": 1.0}, "rate_of_all": 0.5, "rate_alone": {"age": 0.5}, "rate_without": {},
         "measure": measure(2),
     }  # fmt: skip
-    page = internal_report({}, [], [], None, [found])
+    page = internal_report(certificate([]), [], [], None, [found])
     assert "Protect age more." in page
     assert "Weights of sets of columns" in page
-    assert "Protect age more." not in public_report({}, [])
+    assert "Protect age more." not in public_report(certificate([]), [])

@@ -15,7 +15,7 @@ from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import closer
-from shoal.kernels.linkage.families import Learned, Scaling, Space, placed
+from shoal.kernels.linkage.families import Learned, LinkSpace, Scaling, placed
 from shoal.kernels.scaling import standardized
 from shoal.release import Release
 from shoal.table import Table
@@ -24,7 +24,7 @@ from shoal.table import Table
 class Setting(NamedTuple):
     """Both files in every space, and the columns that can tell records apart."""
 
-    spaces: dict[Scaling, Space]
+    spaces: dict[Scaling, LinkSpace]
     true: IntArray  # the released row of each known record, -1: not released
     names: list[str]
     constant: list[str]
@@ -38,7 +38,7 @@ def setting_of(original: Table, release: Release, pair: Files) -> Setting:
     words = pair.columns[numeric:]
     widths = [0 if plain else min(len(original.levels(name)), MOST_CORNERS) for name, plain in zip(words, pair.exact)]
     parts = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1]) if widths else []
-    made: dict[Scaling, Space] = {}
+    made: dict[Scaling, LinkSpace] = {}
     varies = [_varies(pair.known[:, j], pair.released[:, j]) for j in range(numeric)]
     varies += [_varies(pair.known_nominal[:, j], pair.released_nominal[:, j]) or not pair.exact[j] for j in range(len(words))]
     kept = [j for j, yes in enumerate(varies) if yes] or [0]
@@ -61,7 +61,7 @@ def setting_of(original: Table, release: Release, pair: Files) -> Setting:
                 left.append(pair.known_nominal[:, j].astype(np.float64))
                 right.append(pair.released_nominal[:, j].astype(np.float64))
                 attribute.append(place[numeric + j])
-        made[scaling] = Space(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers)
+        made[scaling] = LinkSpace(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers)
     sets = [name for name in pair.columns if is_generalized(original, release.table, name)]
 
     def contained(known: FloatArray, released: FloatArray, rows: IntArray) -> FloatArray:

@@ -12,7 +12,8 @@ from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.matching import Files, LinkageAttack, files, result
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
-from shoal.kernels.linkage.agreement import expectation_maximization, linked_by_weight, one_to_one, pattern_counts, weights
+from shoal.kernels.linkage.agreement import linked_by_weight, one_to_one, pattern_counts
+from shoal.kernels.linkage.match_mixture import expectation_maximization, weights
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge
 from shoal.table import Table

@@ -18,7 +18,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.linkage import families
 from shoal.kernels.linkage.closer import Distance
-from shoal.kernels.linkage.families import Family, Known, Learned, Space
+from shoal.kernels.linkage.families import Family, Known, Learned, LinkSpace
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
@@ -264,14 +264,15 @@ def _rivals(true: IntArray, rows: IntArray, released: int, rng: Generator) -> In
     return others if len(others) <= MOST_RIVALS else np.sort(rng.choice(others, MOST_RIVALS, replace=False))
 
 
-def _thinned(others: IntArray, rows: IntArray, space: Space) -> str:
+def _thinned(others: IntArray, rows: IntArray, space: LinkSpace) -> str:
     held = len(others) + len(rows)
     return f" Learned against {held:,} released rows, linked against all." if held < len(space.released) else ""
 
 
 def _as_aggregator(learned: Learned, wanted: Named) -> Any:
     """What the fast solver found, for the exact one to begin with."""
-    from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean, zeta
+    from shoal.kernels.linkage.aggregation import OWA, Bilinear, Choquet, WeightedMean
+    from shoal.kernels.linkage.fuzzy_measures import zeta
 
     by = learned.by
     if wanted == "bilinear":

@@ -10,9 +10,9 @@ from numpy.random import Generator
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.kernels.linkage import closer
-from shoal.kernels.linkage.aggregation import mobius as mobius_of
-from shoal.kernels.linkage.aggregation import set_sizes, zeta
-from shoal.kernels.linkage.families import Learned, Space, Spaces, placed
+from shoal.kernels.linkage.families import Learned, LinkSpace, LinkSpaces, placed
+from shoal.kernels.linkage.fuzzy_measures import mobius as mobius_of
+from shoal.kernels.linkage.fuzzy_measures import set_sizes, zeta
 
 MOST_ASKED = 500  # records that each set of columns is tried on
 MOST_ROWS = 20_000  # released rows they are looked for among
@@ -40,7 +40,7 @@ class Leaks(NamedTuple):
         }  # fmt: skip
 
 
-def leaks_of(learned: Learned, spaces: Spaces, names: list[str], rows: IntArray, true: IntArray, rng: Generator) -> Leaks:
+def leaks_of(learned: Learned, spaces: LinkSpaces, names: list[str], rows: IntArray, true: IntArray, rng: Generator) -> Leaks:
     """Link with some columns only: a column left out counts as equal everywhere."""
     rows = rows[true[rows] >= 0]
     if len(rows) > MOST_ASKED:
@@ -49,7 +49,7 @@ def leaks_of(learned: Learned, spaces: Spaces, names: list[str], rows: IntArray,
     held = np.arange(len(space.released))
     if len(held) > MOST_ROWS:
         held = np.union1d(true[rows], rng.choice(held, MOST_ROWS, replace=False))
-    small = Space(space.known[rows], space.released[held], space.attribute, space.numeric)
+    small = LinkSpace(space.known[rows], space.released[held], space.attribute, space.numeric)
     target = np.searchsorted(held, true[rows])
     n = len(names)
 

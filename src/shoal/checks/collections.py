@@ -6,7 +6,6 @@ number of their centroid, and counted in a dictionary.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,6 +17,7 @@ import numpy as np
 
 from shoal.certificate import CollectionCertificate
 from shoal.errors import DataError
+from shoal.folders import sha256_of
 from shoal.promises import K_ANONYMITY, L_DIVERSITY, Checked, Promise
 
 
@@ -41,11 +41,9 @@ def verify_collection(path: Path, certificate: CollectionCertificate) -> list[Ch
     """Hold a release against its certificate: bytes, rows, clusters, terms, and every promise."""
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     written, about = _written(path), certificate.release
     checks = [
-        _same("bytes (sha-256)", about.sha256, digest),
+        _same("bytes (sha-256)", about.sha256, sha256_of(path)),
         _same("rows", about.rows, len(written.rows)),
         _same("clusters", about.clusters, written.clusters),
         _same("terms", about.terms, written.terms),

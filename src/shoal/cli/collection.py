@@ -15,7 +15,7 @@ collection = typer.Typer(
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Parameter = Annotated[Optional[list[str]], typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
-RunFolder = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
+Run = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
 Seed = Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")]
 
 
@@ -87,7 +87,7 @@ def protect(
     about = certificate.release
     rows = [("documents released", f"{about.rows:,}"), ("clusters", f"{about.clusters:,}"), ("terms", f"{about.terms:,}")]
     rows += [(f"{one.what} promised", f"{show.number(one.value)}, found {show.number(one.found)}") for one in certificate.promises]
-    rows += [(f"{one.name} hits", verbs.rate(one.model_dump())) for one in certificate.attacks]
+    rows += [(f"{one.name} hits", verbs.rate(one)) for one in certificate.attacks]
     rows += [(one.name, show.number(one.value)) for one in certificate.measures if one.value is not None]
     show.table("Release", ["what", "found"], rows)
     for warning in certificate.warnings:
@@ -97,7 +97,7 @@ def protect(
 
 @collection.command()
 def measure(
-    run: RunFolder,
+    run: Run,
     name: Annotated[Optional[list[str]], typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     test: Annotated[Optional[Path], typer.Option("--test", help="The run of a test set built with --like: classifiers, too.")] = None,
     parameter: Parameter = None,
@@ -123,7 +123,7 @@ def measure(
 
 @collection.command()
 def attack(
-    run: RunFolder,
+    run: Run,
     name: Annotated[Optional[list[str]], typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
     outsiders: Annotated[
         Optional[Path], typer.Option("--outsiders", help="A space of other documents built with --like, for membership.")
@@ -146,7 +146,7 @@ def attack(
     if json:
         show.data([plain(result.public()) for result in attacked.results])
         return
-    rows = [(one.name, verbs.rate(one.public()), f"{one.strict_hit / one.tried:.1%}", one.note) for one in attacked.results]
+    rows = [(one.name, verbs.rate(one), f"{one.strict_hit / one.tried:.1%}", one.note) for one in attacked.results]
     show.table("Attacks", ["attack", "hits", "strict", "note"], rows)
     for untried, why in attacked.not_tried.items():
         show.say(f"{untried} was not tried. {why}")

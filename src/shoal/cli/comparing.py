@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from shoal.certificate import plain
 from shoal.cli import show
 from shoal.cli.verbs import names, parameters
 from shoal.errors import OutputError, ParameterError
 from shoal.folders import write_text
-from shoal.registry import find, make
 from shoal.roles import Roles
+from shoal.runs.compare import recipes_of
 from shoal.runs.recipe import Recipe
 
 
@@ -26,28 +26,12 @@ def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter
         return [(str(path) if labels.count(label) > 1 else label, Recipe.read(path)) for label, path in zip(labels, what)]
     if len(what) != 1 or not methods:
         raise ParameterError("Compare recipes (files ending in .toml), or one table with --method and several values such as -p k=3,5,10.")
-    words, found = parameters(parameter), []
-    for method in names(methods):
-        fields = find("method", method).model_fields
-        if len(names(methods)) > 1:  # a parameter goes to the methods that have it
-            mine = {key: value for key, value in words.items() if key in fields}
-        else:
-            mine = words
-        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
-        for values in itertools.product(*choices):
-            chosen = dict(zip(mine, (value.strip() for value in values)))
-            label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
-            found.append((label, Recipe(what[0], given, (make("method", method, chosen),))))
-    unused = [key for key in words if not any(key in find("method", method).model_fields for method in names(methods))]
-    if unused:
-        raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.")
-    return found
+    return recipes_of(what[0], names(methods), given, parameters(parameter))
 
 
 def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
     """A table, and the map if a file is named for it."""
     from shoal.report.table_pages import comparison_report
-    from shoal.runs.certify import plain
     from shoal.runs.compare import compare as compare_all
 
     if out and out.exists():

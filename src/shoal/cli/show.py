@@ -73,13 +73,13 @@ def progress() -> Iterator[Progress]:
 
 @contextmanager
 def _compiling() -> Iterator[None]:
-    """Kernels compile once per machine and are cached; tell the user while they do."""
+    """Kernels compile when they are first used and are cached; tell the user while they do."""
     from numba.core import event
 
     class Tell(event.Listener):
         def on_start(self, _: Any) -> None:
             if not self.told:
-                say("Compiling what this needs, once on this machine; it takes up to a minute.")
+                say("Compiling what this needs: a minute or two, once per machine and method.")
                 Tell.told = True
 
         def on_end(self, _: Any) -> None:

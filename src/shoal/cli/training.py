@@ -10,13 +10,13 @@ from shoal.cli import show
 from shoal.cli.verbs import names
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
-from shoal.folders import write_text
-from shoal.runs.run import load_run, with_cells_said
+from shoal.folders import CERTIFICATE, sha256_of, write_text
+from shoal.runs.run import load_run, table_certificate, with_cells_of
 
 
 def learn(folder: Path | None, target: str, learner: list[str] | None, json: bool) -> None:
     """Accuracy, or R2 of a number, on untouched originals, trained on originals and on releases made the same way."""
-    from shoal.runs.certify import plain
+    from shoal.certificate import plain
     from shoal.runs.learning import as_rows
     from shoal.runs.learning import learn as learn_from
 
@@ -45,7 +45,6 @@ def learn(folder: Path | None, target: str, learner: list[str] | None, json: boo
 
 def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
     """A point table, and a file beside it that says it is a draw."""
-    from shoal.checks.tables import read_certificate, sha256_of
     from shoal.files import write_table
     from shoal.randomness import new_secret, rng_for
     from shoal.runs.sample import sample as draw
@@ -55,20 +54,20 @@ def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
         if path.exists():
             raise OutputError(f"{path} exists. Choose another name, or remove it first.")
     table = read_table(release)
-    certificate = release.with_name("certificate.json")
-    if certificate.is_file() and read_certificate(certificate)["release"]["sha256"] == sha256_of(release):
-        table = with_cells_said(table, certificate)
+    beside = release.with_name(CERTIFICATE)
+    if beside.is_file() and (certificate := table_certificate(beside)).release.sha256 == sha256_of(release):
+        table = with_cells_of(table, certificate)
     drawn = draw(table, rng_for(new_secret() if seed is None else seed, "sample"))
     if drawn.arrow.equals(table.arrow):
         raise DataError(f"{release} holds no set, interval or suppressed cell, so there is nothing to draw: it has points already.")
-    said = {
+    label = {
         "what": "One value drawn for each set or interval of a release. A draw, not data: no row says what a person had.",
         "drawn_from_sha256": sha256_of(release),
         "rows": len(drawn),
         "seed": seed,
     }
     write_table(drawn, out)
-    write_text(about, json_.dumps(said, indent=2) + "\n")
+    write_text(about, json_.dumps(label, indent=2) + "\n")
     if json:
-        show.data({"file": str(out), **said})
+        show.data({"file": str(out), **label})
     show.say(f"{out} holds one draw of {len(drawn):,} rows; {about.name} says so.")

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from shoal.arrays import BoolArray, FloatArray
-from shoal.errors import DataError, OutputError, counted
-from shoal.folders import appearing
+from shoal.errors import DataError, counted
+from shoal.folders import appearing, refuse_existing
 
 FILE = "space.npz"
 UNIT = 1e-6  # how far a row's norm may be from 1
@@ -109,8 +109,7 @@ class Space:
     def write(self, folder: str | Path) -> None:
         """Into a new folder that only its owner can read."""
         out = Path(folder)
-        if out.exists() or out.is_symlink():
-            raise OutputError(f"{out} exists. Choose another folder, or remove it first.")
+        refuse_existing(out)
         with appearing(out, 0o700) as hidden:
             save(
                 hidden / FILE,

@@ -1,8 +1,9 @@
 """What a group of rows publishes in each column: its range of codes, or the multiset of its values; and what that costs.
 
-Columns hold codes 0..m_j-1. In an ordered column codes follow the values, and a missing value is the last code, with position nan; in a
-nominal column the order of codes means nothing here. Groups are numbered 0, 1, ..., and none is empty. The last part counts the values of a
-stretch of rows that lie side by side and parts such a stretch in two, for algorithms that grow trees.
+A row is one record, or a combination of values that several records share: `rows` says how many, None one each. Columns hold codes
+0..m_j-1. In an ordered column codes follow the values, and a missing value is the last code, with position nan; in a nominal column the order
+of codes means nothing here. Groups are numbered 0, 1, ..., and none is empty. The last part counts the values of a stretch of rows that lie
+side by side and parts such a stretch in two, for algorithms that grow trees.
 """
 
 from collections.abc import Sequence
@@ -32,10 +33,27 @@ def group_ranges(codes: NDArray[Any], groups: IntArray) -> tuple[IntArray, IntAr
     return lowest, highest
 
 
-def group_values(codes: NDArray[Any], groups: IntArray) -> list[Values]:
-    """The multiset of codes in each group, a `Values` per column."""
+def group_values(codes: NDArray[Any], groups: IntArray, rows: NDArray[Any] | None = None) -> list[Values]:
+    """The multiset of codes in each group, a `Values` per column, counted in records."""
     size = _number_of_groups(codes, groups)
-    return [_values_of_column(codes[:, j], groups, size) for j in range(codes.shape[1])]
+    many = None if rows is None else records_of(rows, len(groups))
+    return [_values_of_column(codes[:, j], groups, size, many) for j in range(codes.shape[1])]
+
+
+def records_of(rows: NDArray[Any] | None, n: int) -> IntArray:
+    """How many records each of n combinations stands for: `rows`, or one each."""
+    if rows is None:
+        return np.ones(n, np.int64)
+    if len(rows) != n or rows.dtype.kind not in "iu" or (n and rows.min() < 1):
+        raise ValueError(f"Each of the {n} combinations needs a whole number of records, 1 or more.")
+    return np.asarray(rows, np.int64)
+
+
+def tally(ids: NDArray[Any], rows: IntArray | None = None, size: int = 0) -> IntArray:
+    """How many records have each number 0, 1, ...: exact, where numpy's weighted bincount adds in floating point (exact below 2^53)."""
+    if rows is None:
+        return np.bincount(ids, minlength=size)
+    return np.bincount(ids, weights=rows, minlength=size).astype(np.int64)
 
 
 def ncp(codes: NDArray[Any], groups: IntArray, ordered: BoolArray, positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
@@ -80,14 +98,17 @@ def _number_of_groups(codes: NDArray[Any], groups: IntArray) -> int:
     return int(groups.max()) + 1 if len(groups) else 0
 
 
-def _values_of_column(column: NDArray[Any], groups: IntArray, size: int) -> Values:
+def _values_of_column(column: NDArray[Any], groups: IntArray, size: int, rows: IntArray | None = None) -> Values:
     """Each (group, code) is one number; numbers in ascending order are the groups one after the other."""
     width = int(column.max()) + 1 if len(column) else 1
     pair = groups * np.int64(width) + column
     if size * width <= max(DIRECT, 4 * len(column)):
-        table = np.bincount(pair, minlength=size * width)
+        table = tally(pair, rows, size * width)
         distinct = np.flatnonzero(table)
         count = table[distinct]
+    elif rows is not None:
+        distinct, number = np.unique(pair, return_inverse=True)
+        count = tally(number.reshape(-1), rows)
     else:
         pair.sort()
         first = np.flatnonzero(np.diff(pair, prepend=-1))
@@ -111,26 +132,27 @@ def _ranges(codes, groups, size):
 
 
 class Runs(NamedTuple):
-    """Rows counted by value: value[v] has the runs start[v]..start[v+1], each the rows of one `extra` code (a class, say)."""
+    """Records counted by value: value[v] has the runs start[v]..start[v+1], each the records of one `extra` code (a class, say)."""
 
     value: Int32Array
     start: Int32Array
     extra: Int32Array
-    rows: Int32Array
+    rows: IntArray  # records
     total: IntArray  # the sum of extra, where that is a number rather than a code
 
 
 @njit(cache=True)
 def new_runs(n):
     """Room for the runs of n rows."""
-    return Runs(np.empty(n, np.int32), np.empty(n + 1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int64))
+    return Runs(np.empty(n, np.int32), np.empty(n + 1, np.int32), np.empty(n, np.int32), np.empty(n, np.int64), np.zeros(n, np.int64))
 
 
 @njit(cache=True)
-def count_values(column, extra, extras, low, high, runs, cells, totals):
+def count_values(column, extra, rows, extras, low, high, runs, cells, totals):
     """Fill `runs` with the values of a stretch of one column, ascending, and return how many there are.
 
-    extras: codes of `extra` to tell apart; 1: none, but sum it if there is room in `totals`. low, high: the range of the column's codes here.
+    rows: the records of each row. extras: codes of `extra` to tell apart; 1: none, but sum it, once for each record, if there is room in
+    `totals`. low, high: the range of the column's codes here.
     Few codes for the rows there are: a table with a cell for each pair. Many: sort, or a short stretch would pay for codes it does not have.
     cells and totals are all zero before and after.
     """
@@ -139,9 +161,9 @@ def count_values(column, extra, extras, low, high, runs, cells, totals):
     if (high - low + 1) * extras <= min(4 * n + 256, len(cells)):
         for i in range(n):
             cell = (column[i] - low) * extras + (extra[i] if extras > 1 else 0)
-            cells[cell] += 1
+            cells[cell] += rows[i]
             if summed:
-                totals[cell] += extra[i]
+                totals[cell] += np.int64(rows[i]) * extra[i]
         for v in range(high - low + 1):
             for e in range(extras):
                 cell = v * extras + e
@@ -170,9 +192,9 @@ def count_values(column, extra, extras, low, high, runs, cells, totals):
                 runs.extra[used] = extra[i] if extras > 1 else 0
                 runs.rows[used], runs.total[used] = 0, 0
                 used += 1
-            runs.rows[used - 1] += 1
+            runs.rows[used - 1] += rows[i]
             if summed:
-                runs.total[used - 1] += extra[i]
+                runs.total[used - 1] += np.int64(rows[i]) * extra[i]
     runs.start[size] = used
     return size
 

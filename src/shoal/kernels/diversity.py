@@ -6,15 +6,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.arrays import FloatArray
+from shoal.arrays import FloatArray, IntArray
+from shoal.kernels.cells import tally
 
 SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 
 
-class Demand(NamedTuple):
+class CutDemand(NamedTuple):
     """What both sides of a cut must keep."""
 
-    k: int
+    k: int  # records
     checked: bool  # whether sensitive values are looked at
     different: int
     entropy: float
@@ -23,16 +24,23 @@ class Demand(NamedTuple):
     whole: FloatArray  # share of each sensitive code in the table
 
 
-def sensitive_shares(sensitive: NDArray[Any] | None, n: int, l: int, entropy_l: float, t: float) -> tuple[NDArray[Any], FloatArray]:  # noqa: E741
-    """Sensitive codes made dense, the share of each; the whole table must keep what its parts shall keep."""
+def sensitive_shares(
+    sensitive: NDArray[Any] | None,
+    rows: IntArray,
+    l: int,  # noqa: E741
+    entropy_l: float,
+    t: float,
+) -> tuple[NDArray[Any], FloatArray]:
+    """Sensitive codes made dense, the share of the records that each has; the whole table must keep what its parts shall keep."""
     if sensitive is None:
         if l > 1 or entropy_l > 1 or t < 1:
             raise ValueError("l-diversity and t-closeness need the sensitive value of every row.")
-        return np.zeros(n, np.int32), np.ones(1)
-    if len(sensitive) != n:
-        raise ValueError(f"There are {n} rows, but {len(sensitive)} sensitive values.")
-    _, dense, count = np.unique(sensitive, return_inverse=True, return_counts=True)
-    share = count / n
+        return np.zeros(len(rows), np.int32), np.ones(1)
+    if len(sensitive) != len(rows):
+        raise ValueError(f"There are {len(rows)} rows, but {len(sensitive)} sensitive values.")
+    dense = np.unique(sensitive, return_inverse=True)[1].reshape(-1)
+    count = tally(dense, rows)
+    share = count / count.sum()
     if len(count) < l:
         raise ValueError(f"The whole table has {len(count)} different sensitive values, fewer than l = {l}.")
     effective = float(np.exp(-(share * np.log(share)).sum()))

@@ -12,17 +12,26 @@ A group complies if it has k rows and, where a sensitive column is given, at lea
 logarithm of `entropy_l`. What is not diverse borrows first the rows that make it more so.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import FloatArray, Int32Array, IntArray
+from shoal.kernels.cells import records_of
 
 ROUNDING = 1e-9  # l values equally often have the entropy log l, but for rounding
 DROPPED = -1
 ROWS, DISTINCT, DISORDER = range(3)  # what is known of a group: rows, distinct sensitive values, sum of c log c over their counts c
+
+
+class Parts(NamedTuple):
+    """So many records of a combination are released at a node; by combination, then node."""
+
+    combination: IntArray
+    node: IntArray
+    records: IntArray
 
 
 def anonymize(
@@ -69,6 +78,30 @@ def anonymize(
     if rescue and (group == DROPPED).any():
         _rescue(group, draws, codes, np.zeros(values, np.int64), rule)
     return group.astype(np.int32)
+
+
+def anonymize_combinations(
+    parent: NDArray[Any],
+    node: NDArray[Any],
+    rows: NDArray[Any],
+    k: int,
+    draws: FloatArray,
+    sensitive: NDArray[Any] | None = None,
+    l: int = 1,  # noqa: E741 - the letter of l-diversity
+    entropy_l: float = 1.0,
+    rescue: bool = True,
+) -> Parts:
+    """The same for combinations of values, each with the node it reached, its sensitive value and the `rows` records that share it.
+
+    Records of one combination can be parted, because only so many lend; they are interchangeable, so what counts is how many go where.
+    `draws` has one number per record, those of the first combination first. Nodes as in `anonymize`, -1 for dropped.
+    """
+    many = records_of(rows, len(node))
+    combination = np.repeat(np.arange(len(node)), many)
+    its = None if sensitive is None else np.asarray(sensitive)[combination]
+    at = anonymize(parent, np.asarray(node)[combination], k, draws, its, l, entropy_l, rescue)
+    pair, records = np.unique(combination * (len(parent) + 1) + (at + 1), return_counts=True)
+    return Parts(pair // (len(parent) + 1), pair % (len(parent) + 1) - 1, records)
 
 
 @njit(cache=True)

@@ -1,8 +1,11 @@
-"""Groups of at least k rows that show as many columns as can be: the fewest suppressed first, and of those the choice that serves most rows.
+"""Groups of at least k records that show as many columns as can be: the fewest suppressed first, and of those the choice that serves most rows.
 
 A mask is a choice of columns to suppress; rows that agree on all the others are a class of that mask. Masks are tried from none suppressed to
-all. At each number of them the mask whose classes are allowed for most of the rows left is taken, its classes become groups, and the others
+all. At each number of them the mask whose classes are allowed for most of the records left is taken, its classes become groups, and the others
 are counted again without those rows. Few masks are counted twice: rows only leave, so (for k) an old count is never too low.
+
+Rows that agree on all columns are in one class of every mask, so a row may be a combination of values with the number of records that share
+it: `rows` says how many, None one each.
 """
 
 import heapq
@@ -16,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
-from shoal.kernels.cells import group_ranges, group_values
+from shoal.kernels.cells import group_ranges, group_values, records_of, tally
 
 MOST_MASKS = 128  # with up to nine columns all are tried; with more, those that grow out of the best with one less
 DIRECT = 1 << 16  # combinations of values so few are counted in a table with a cell for each
@@ -25,7 +28,7 @@ SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 
 
 class Demand(NamedTuple):
-    """What every group must keep: k rows and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table."""
+    """What every group must keep: k records and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table."""
 
     k: int
     sensitive: Int32Array | None = None  # dense codes; None: only k is asked
@@ -34,20 +37,39 @@ class Demand(NamedTuple):
     t: float = 1.0
     t_ordered: bool = False
 
-    def allowed(self, groups: IntArray, rows: IntArray) -> BoolArray:
+    def allowed(self, groups: IntArray, members: IntArray, rows: IntArray | None = None) -> BoolArray:
         """For each group of the rows named, whether it keeps everything."""
-        enough = np.bincount(groups) >= self.k
+        mine = None if rows is None else rows[members]
+        enough = tally(groups, mine) >= self.k
         if self.sensitive is None or not enough.any():
             return np.asarray(enough)
-        inside = group_values(self.sensitive[rows].reshape(-1, 1), groups)[0]
-        whole = np.bincount(self.sensitive) / len(self.sensitive)
-        return np.asarray(enough & _diverse(inside, whole, self.l, np.log(self.entropy) - SLACK, self.t + SLACK, self.t_ordered))
+        inside = group_values(self.sensitive[members].reshape(-1, 1), groups, mine)[0]
+        return np.asarray(enough & _diverse(inside, self.whole(rows), *self.limits()))
+
+    def whole(self, rows: IntArray | None = None) -> FloatArray:
+        """The share of each sensitive code in the whole table."""
+        count = tally(np.zeros(0, np.int64) if self.sensitive is None else self.sensitive, rows)
+        return np.asarray(count / max(count.sum(), 1))
+
+    def limits(self) -> tuple[int, float, float, bool]:
+        """What of the sensitive codes is asked, as compiled functions take it."""
+        return self.l, float(np.log(self.entropy)) - SLACK, self.t + SLACK, self.t_ordered
 
 
-def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray) -> IntArray:
-    """The group of each row. Nothing is left over when the whole table keeps the demand; draws (one per row) order what joins at the end."""
+def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray, rows: NDArray[Any] | None = None) -> IntArray:
+    """The group of each row. Nothing is left over when the whole table keeps the demand; draws (one per row) order what joins at the end.
+
+    Before that end groups are those of the table in which every row is written as often as `rows` says. At the end a row joins with all its
+    records, so that none is parted.
+    """
+    many = None if rows is None else records_of(rows, len(codes))
+    return joined(codes, agreeing(codes, demand, many), demand, draws, many)
+
+
+def agreeing(codes: NDArray[Any], demand: Demand, rows: IntArray | None = None) -> IntArray:
+    """Groups of rows that agree on all that their mask shows; -1 for the few that are left."""
     n, d = codes.shape
-    groups, made, left = np.full(n, -1), 0, np.arange(n)
+    groups, made, left, many = np.full(n, -1), 0, np.arange(n), records_of(rows, n)
     data, values = np.ascontiguousarray(codes, dtype=np.int32), codes.max(axis=0, initial=0).astype(np.int64) + 1
     tells = [len(np.unique(data[:, j])) for j in range(d)]  # of masks as good as each other, one that hides more values comes first
     best: list[tuple[int, ...]] = [()]
@@ -55,25 +77,25 @@ def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray) -> IntAr
         waiting: list[tuple[int, int, int, tuple[int, ...]]] = []
         for mask in _masks(d, level, best):
             ids, classes = _classes(data, values, mask)
-            served = int(demand.allowed(ids, left)[ids].sum())
+            served = int(many[demand.allowed(ids, left, rows)[ids]].sum())
             waiting.append((-served, classes, -sum(tells[j] for j in mask), mask))
         best = [mask for *_, mask in sorted(waiting)]
         heapq.heapify(waiting)
         while waiting and waiting[0][0] < 0:
             *_, hides, mask = heapq.heappop(waiting)
             ids, classes = _classes(data, values, mask)
-            good = demand.allowed(ids, left)
+            good = demand.allowed(ids, left, rows)
             taken = good[ids]
-            served = int(taken.sum())
+            served = int(many[taken].sum())
             if waiting and served < -waiting[0][0]:  # another may serve more by now
                 heapq.heappush(waiting, (-served, classes, hides, mask))
                 continue
             groups[left[taken]] = (np.cumsum(good) - 1 + made)[ids[taken]]
             made += int(good.sum())
-            left, data = left[~taken], data[~taken]
-        if len(left) < demand.k:
+            left, data, many = left[~taken], data[~taken], many[~taken]
+        if many.sum() < demand.k:
             break
-    return joined(codes, groups, demand, draws)
+    return groups
 
 
 def _masks(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[int, ...]]:
@@ -137,11 +159,11 @@ def _number_by_hash(data, shown, ids):
     return number
 
 
-def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatArray) -> IntArray:
+def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatArray, rows: IntArray | None = None) -> IntArray:
     """Every row of group -1, in the order of the draws, joins the group for which that suppresses the fewest cells.
 
-    A group takes a row only if it then still keeps the demand. Rows that no group can take form one with those groups that have least to
-    lose, as many as it needs.
+    All records of a row join together. A group takes a row only if it then still keeps the demand. Rows that no group can take form one
+    with those groups that have least to lose, as many as it needs.
     """
     left = np.flatnonzero(groups < 0)
     number = int(groups.max(initial=-1)) + 1
@@ -150,7 +172,8 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
     left = left[np.argsort(draws[left], kind="stable")]
     inside = np.flatnonzero(groups >= 0)
     lowest, highest = group_ranges(codes[inside], groups[inside])
-    agrees, sizes = lowest == highest, np.bincount(groups[inside])
+    many = records_of(rows, len(codes))
+    agrees, sizes = lowest == highest, tally(groups[inside], many[inside])
     sensitive = np.zeros(len(codes), np.int32) if demand.sensitive is None else demand.sensitive
     kinds = int(sensitive.max()) + 1
     few = np.argsort(draws[:number], kind="stable")[: max(1, MOST_PAIRS // max(len(left), kinds))]
@@ -158,27 +181,28 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
     of_few[few] = np.arange(len(few))
     mine = inside[of_few[groups[inside]] >= 0]
     count = np.zeros((len(few), kinds), np.int64)
-    np.add.at(count, (of_few[groups[mine]], sensitive[mine]), 1)
-    whole = np.bincount(sensitive) / len(sensitive)
-    limits = (demand.l, np.log(demand.entropy) - SLACK, demand.t + SLACK, demand.t_ordered)
-    to = _join(codes[left].astype(np.int64), sensitive[left], lowest[few], agrees[few], sizes[few], count, whole, *limits)
+    np.add.at(count, (of_few[groups[mine]], sensitive[mine]), many[mine])
+    whole = tally(sensitive, many) / many.sum()
+    to = _join(
+        codes[left].astype(np.int64), many[left], sensitive[left], lowest[few], agrees[few], sizes[few], count, whole, *demand.limits()
+    )
     result = groups.copy()
     result[left[to >= 0]] = few[to[to >= 0]]
     stubborn = left[to < 0]
     if len(stubborn):
-        least = np.argsort(np.bincount(result[result >= 0]) * agrees.sum(axis=1), kind="stable")
-        many = 1
+        least = np.argsort(tally(result[result >= 0], many[result >= 0]) * agrees.sum(axis=1), kind="stable")
+        taken = 1
         while True:
-            together = np.append(stubborn, np.flatnonzero(np.isin(result, least[:many])))
-            if many >= number or demand.allowed(np.zeros(len(together), np.int64), together)[0]:
+            together = np.append(stubborn, np.flatnonzero(np.isin(result, least[:taken])))
+            if taken >= number or demand.allowed(np.zeros(len(together), np.int64), together, rows)[0]:
                 break
-            many *= 2
+            taken *= 2
         result[together] = number
     return np.asarray(np.unique(result, return_inverse=True)[1].reshape(-1))
 
 
 @njit(cache=True)
-def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # noqa: E741
+def _join(codes, many, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # noqa: E741
     """The group each row joins, one row after the other; -1: none can take it. Groups are updated as they grow."""
     n, d = codes.shape
     number = len(sizes)
@@ -190,24 +214,24 @@ def _join(codes, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t,
             for j in range(d):
                 suppressed += not agrees[g, j]
                 new += agrees[g, j] and pattern[g, j] != codes[i, j]
-            cost[g] = new * (sizes[g] + 1) + suppressed
+            cost[g] = new * (sizes[g] + many[i]) + suppressed * many[i]
         for _ in range(number):
             g = int(np.argmin(cost))
             if cost[g] == np.iinfo(np.int64).max:
                 break
-            count[g, sensitive[i]] += 1
+            count[g, sensitive[i]] += many[i]
             different = 0
             for s in range(len(whole)):
                 if count[g, s]:
                     present[different], rows[different] = s, count[g, s]
                     different += 1
-            if _keeps(present[:different], rows[:different], sizes[g] + 1, whole, l, entropy, t, t_ordered):
+            if _keeps(present[:different], rows[:different], sizes[g] + many[i], whole, l, entropy, t, t_ordered):
                 to[i] = g
-                sizes[g] += 1
+                sizes[g] += many[i]
                 for j in range(d):
                     agrees[g, j] = agrees[g, j] and pattern[g, j] == codes[i, j]
                 break
-            count[g, sensitive[i]] -= 1
+            count[g, sensitive[i]] -= many[i]
             cost[g] = np.iinfo(np.int64).max
     return to
 
@@ -224,7 +248,7 @@ def _diverse(inside, whole, l, entropy, t, t_ordered):  # noqa: E741
 
 @njit(cache=True)
 def _keeps(code, rows, size, whole, l, entropy, t, t_ordered):  # noqa: E741
-    """The same for one group, given its sensitive codes, ascending, and the rows of each."""
+    """The same for one group, given its sensitive codes, ascending, and the records of each."""
     if len(code) < l:
         return False
     had, excess = 0.0, 0.0

@@ -15,13 +15,13 @@ from shoal import cell
 from shoal.arrays import BoolArray, Int32Array, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
-from shoal.kernels.anti_unification import Condition, Passes, Patterns, find_patterns, pattern_groups
+from shoal.kernels.anti_unification import Condition, FoundPatterns, Passes, find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.groups import class_ids
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
+from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.generalization import Generalization, coded, diversity
-from shoal.methods.space import ColumnMethod, constant_columns
 from shoal.promises import Promise
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -127,7 +127,7 @@ class AntiUnification(ColumnMethod):
         )
 
     def _said(
-        self, table: Table, roles: Roles, columns: tuple[str, ...], released: tuple[str, ...], found: Patterns, rejected: BoolArray
+        self, table: Table, roles: Roles, columns: tuple[str, ...], released: tuple[str, ...], found: FoundPatterns, rejected: BoolArray
     ) -> tuple[str, ...]:
         said = [
             f"The release is a list of {counted(len(found.row), 'pattern')}, not a table of records. As a table it is not k-anonymous, and each "

@@ -13,8 +13,8 @@ from shoal.contracts import Progress, Scope, quiet
 from shoal.kernels.density import modes
 from shoal.kernels.lvq import wlvq2
 from shoal.kernels.som import best_units
+from shoal.methods.coordinates import constant_columns
 from shoal.methods.labels import Labelled
-from shoal.methods.space import constant_columns
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table

@@ -14,8 +14,8 @@ from pydantic import Field
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, counted
+from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.publish import Publication, in_order, published
-from shoal.methods.space import ColumnMethod, constant_columns
 from shoal.promises import Promise
 from shoal.release import Release
 from shoal.roles import Roles, Scale

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from shoal.arrays import IntArray
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
-from shoal.methods.space import ColumnMethod
+from shoal.methods.coordinates import ColumnMethod
 from shoal.roles import Roles
 from shoal.table import Table
 

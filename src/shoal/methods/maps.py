@@ -12,11 +12,12 @@ from pydantic import Field, model_validator
 from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
 from shoal.errors import DataError, ParameterError, counted
+from shoal.kernels.dissolve import dissolve
 from shoal.kernels.lvq import wlvq2
 from shoal.kernels.refine import swap_refinement
-from shoal.kernels.som import MANY, best_units, collaborate, dissolve, kohonen_units, linear_mixture, map_shape, train
+from shoal.kernels.som import MANY, best_units, collaborate, kohonen_units, linear_mixture, map_shape, train
+from shoal.methods.coordinates import Standardize, as_points, constant_columns, coordinates_of, representatives
 from shoal.methods.labels import Labelled, leaning
-from shoal.methods.space import Standardize, constant_columns, coordinates, representatives, space_of
 from shoal.promises import Promise
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -79,7 +80,7 @@ class TwoLevel(Labelled):
         """Both levels. `mixture`: the first codes by a mixture of four units instead of the best one."""
         classes = self.classes(table, roles, columns)
         parts = np.array_split(np.arange(len(columns)), min(self.views, len(columns)))
-        views = [coordinates(space_of(table, roles, [columns[j] for j in part], self.standardize)) for part in parts]
+        views = [as_points(coordinates_of(table, roles, [columns[j] for j in part], self.standardize)) for part in parts]
         points = np.ascontiguousarray(np.hstack(views))
         rows, across = map_shape(points, kohonen_units(len(table)))
         maps = []

@@ -16,7 +16,7 @@ from shoal.kernels.refine import swap_refinement
 from shoal.kernels.scaling import standardized
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
-from shoal.methods.space import ColumnMethod, Space, Standardize, constant_columns, coordinates, representatives, space_of
+from shoal.methods.coordinates import ColumnMethod, Coordinates, Standardize, as_points, constant_columns, coordinates_of, representatives
 from shoal.promises import Promise
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -42,19 +42,19 @@ class Multivariate(ColumnMethod):
         """Group, refine if asked, replace each group by its representative."""
         columns = self.chosen(table, roles, self.takes)
         self.enough_rows(table, self.k)
-        space = space_of(table, roles, columns, self.standardize)
-        groups = self.groups(space, progress)
+        coordinates = coordinates_of(table, roles, columns, self.standardize)
+        groups = self.groups(coordinates, progress)
         if self.refine == "swap":
-            groups = self.refined(space, groups)
+            groups = self.refined(coordinates, groups)
         return _released(self, table, roles, columns, groups, rng)
 
-    def groups(self, space: Space, progress: Progress) -> IntArray:
+    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """The group of each record."""
         raise TypeError(f"{type(self).__name__} does not say how it groups")  # each algorithm below does
 
-    def refined(self, space: Space, groups: IntArray) -> IntArray:
+    def refined(self, coordinates: Coordinates, groups: IntArray) -> IntArray:
         """Moves, exchanges and rounds of three between neighbouring groups, each by the exact change of the sum of squares."""
-        return swap_refinement(coordinates(space), groups, self.k)
+        return swap_refinement(as_points(coordinates), groups, self.k)
 
 
 class Mdav(Multivariate):
@@ -67,15 +67,15 @@ class Mdav(Multivariate):
     name: ClassVar[str] = "mdav"
     title: ClassVar[str] = "MDAV microaggregation"
 
-    def groups(self, space: Space, progress: Progress) -> IntArray:
+    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """Algorithm 1 of Abril's thesis, with limits 3k and 2k."""
 
         def told(done: int, of: int) -> None:
             progress(self.name, done, of)
 
-        if space.nominal.shape[1]:
-            return mdav_groups_mixed(space.points, space.nominal, self.k, progress=told)
-        return mdav_groups(space.points, self.k, progress=told)
+        if coordinates.nominal.shape[1]:
+            return mdav_groups_mixed(coordinates.points, coordinates.nominal, self.k, progress=told)
+        return mdav_groups(coordinates.points, self.k, progress=told)
 
 
 class MdavLarge(Multivariate):
@@ -93,13 +93,13 @@ class MdavLarge(Multivariate):
     block_rows: int = Field(300, ge=10, description="Most rows in a block, raised to 6 k where k is large")
     refine: Refine = Field("swap", description="swap: exchange records between neighbouring groups while the sum of squares falls")
 
-    def groups(self, space: Space, progress: Progress) -> IntArray:
+    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """MDAV in each block."""
-        return mdav_large_groups(coordinates(space), self.k, self.block_rows, most_passes=0)
+        return mdav_large_groups(as_points(coordinates), self.k, self.block_rows, most_passes=0)
 
-    def refined(self, space: Space, groups: IntArray) -> IntArray:
+    def refined(self, coordinates: Coordinates, groups: IntArray) -> IntArray:
         """Moves and exchanges only, which is where most of the gain is: rounds of three take several times as long."""
-        return swap_refinement(coordinates(space), groups, self.k, neighbours=8, reach=2)
+        return swap_refinement(as_points(coordinates), groups, self.k, neighbours=8, reach=2)
 
 
 class VMdav(Multivariate):
@@ -110,9 +110,9 @@ class VMdav(Multivariate):
     takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
     gamma: float = Field(0.2, ge=0, description="How readily groups grow; 0: never")
 
-    def groups(self, space: Space, progress: Progress) -> IntArray:
+    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """Nominal columns enter as coordinates."""
-        return v_mdav_groups(coordinates(space), self.k, self.gamma)
+        return v_mdav_groups(as_points(coordinates), self.k, self.gamma)
 
 
 class Projection(Multivariate):
@@ -121,9 +121,9 @@ class Projection(Multivariate):
     takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal")
     grouping: Grouping = Field("fixed", description="fixed: k at a time; optimal: least squares along the axis (Hansen & Mukherjee 2003)")
 
-    def groups(self, space: Space, progress: Progress) -> IntArray:
+    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
         """Sort by the projection, cut."""
-        return _cut(self.axis(space.points), self.k, self.grouping)
+        return _cut(self.axis(coordinates.points), self.k, self.grouping)
 
     def axis(self, points: FloatArray) -> FloatArray:
         """Each record's place on the axis."""
@@ -174,7 +174,7 @@ class IndividualRanking(ColumnMethod):
         self.enough_rows(table, self.k)
         changed: dict[str, Any] = {}
         for done, column in enumerate(columns):
-            values = space_of(table, roles, [column], "none").points[:, -1]
+            values = coordinates_of(table, roles, [column], "none").points[:, -1]
             known = ~table.missing(column)
             groups = np.zeros(len(table), np.int64)  # group 0: the missing
             if known.sum() >= self.k:

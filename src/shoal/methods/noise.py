@@ -9,7 +9,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.contracts import Progress, Scope, quiet
-from shoal.methods.space import ColumnMethod, constant_columns
+from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table

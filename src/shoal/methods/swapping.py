@@ -11,7 +11,7 @@ from pydantic import Field
 
 from shoal.contracts import Progress, Scope, quiet
 from shoal.kernels.swaps import swap_partners
-from shoal.methods.space import ColumnMethod, constant_columns, numeric_matrix
+from shoal.methods.coordinates import ColumnMethod, constant_columns, numeric_matrix
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import shoal
-from shoal.checks.tables import sha256_of
 from shoal.contracts import Progress, quiet
 from shoal.document import Block, Document
 from shoal.documents.case import Case, Looked
 from shoal.documents.leaks import searchable
 from shoal.documents.redact import NOBODY, RULE
 from shoal.errors import counted
-from shoal.folders import write_text
+from shoal.folders import sha256_of, write_text
 from shoal.report.drawing import decimal, number, percent, safe
 from shoal.report.page import card, numeral, page, table, words
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
-
-import numpy as np
 
 from shoal.certificate import (
     AttackPart,
@@ -21,20 +18,20 @@ from shoal.certificate import (
     read_certificate,
 )
 from shoal.checks.collections import check_collection
-from shoal.checks.tables import sha256_of
 from shoal.collections.build import Builder, TermWeights
 from shoal.collections.contracts import CollectionAttack, CollectionMeasure
 from shoal.collections.release import CollectionRelease
 from shoal.collections.space import FILE, Space, contents
 from shoal.collections.texts import Texts, texts_of_column
 from shoal.contracts import Progress, quiet
-from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken, ShoalError, counted
-from shoal.folders import appearing, write_text
+from shoal.errors import DataError, ParameterError, ShoalError, counted
+from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of
 from shoal.promises import Checked
 from shoal.randomness import new_secret, rng_for
 from shoal.registry import Kind, known, make
 from shoal.report.collection_page import collection_page
 from shoal.runs.evidence import Attacked, attack_all, measure_all
+from shoal.runs.run import refuse_broken
 from shoal.score import AttackResult, Score
 
 Labels = Literal["none", "folders"]
@@ -58,8 +55,7 @@ def build_space(
     Labels are the names of subfolders, or a column. With `author`, the documents of an author become one row. `like` names a space whose
     terms and weights are used again, so that both can be compared.
     """
-    if out.exists() or out.is_symlink():
-        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    refuse_existing(out)
     if not column and (label or author):
         raise ParameterError("--label and --author name columns of a table. Give --column, too; labels of files are their folders.")
     read = texts_of_column(source, column, label, author) if column else _texts_of_files(source, labels, progress)
@@ -161,28 +157,22 @@ def protect_space(
     progress: Progress = quiet,
 ) -> CollectionCertificate:
     """Protect a space: the release, its certificate, its report; what must stay private beside them. Returns the certificate."""
-    if out.exists() or out.is_symlink():
-        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    refuse_existing(out)
     chosen = make("collection-method", method, parameters)
     space = Space.read(folder)
     secret = new_secret() if seed is None else seed
     release: CollectionRelease = chosen.protect(space, rng_for(secret, "collection", method), progress)
     if not release.centroids.nnz:
         raise DataError("Nothing is left to release: no term stands in so many documents of a group. Ask for fewer, or for a larger k.")
-    with appearing(out) as place:
-        checked = write_release(release, place / RELEASE)
+    with run_folder(out) as place:
+        file = place.path / RELEASE
+        checked = write_release(release, file)
         subject = CollectionSubject(space, release)
         scores = measure_all(subject, (), secret, progress)
         attacked = attack_all(subject, (), secret, progress)
-        certificate = _certificate(place / RELEASE, subject, checked, scores, attacked)
-        write_text(place / "certificate.json", certificate.text)
-        write_text(place / "report.html", collection_page(certificate))
-        private = place / "private"
-        private.mkdir(mode=0o700)
-        np.save(private / "source_rows.npy", release.source_row)
-        (private / "source_rows.npy").chmod(0o600)
-        about = {"seed": f"{secret:032x}", "space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)}
-        write_text(private / "run.json", json.dumps(about, indent=2) + "\n", mode=0o600)
+        certificate = _certificate(file, subject, checked, scores, attacked)
+        place.certify(certificate, collection_page(certificate))
+        place.keep(secret, release.source_row, {"space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)})
     return certificate
 
 
@@ -191,9 +181,7 @@ def write_release(release: CollectionRelease, path: Path) -> list[Checked]:
     release.write(path)
     try:
         checked = check_collection(path, release.promises)
-        for one in checked:
-            if not one.holds:
-                raise PromiseBroken(f"{one.what}: promised {one.promised:g}, found {one.found} in the written rows. Nothing was released.")
+        refuse_broken(checked, " in the written rows")
     except ShoalError:
         path.unlink(missing_ok=True)
         raise
@@ -202,21 +190,19 @@ def write_release(release: CollectionRelease, path: Path) -> list[Checked]:
 
 def load_collection(folder: Path) -> CollectionRun:
     """Read a run folder back, with the space it was made from, which must be unchanged."""
-    for needed in (RELEASE, "certificate.json", "private/run.json", "private/source_rows.npy"):
-        if not (folder / needed).is_file():
-            raise DataError(f"{folder} is not the run of a collection: {needed} is missing. Name what `shoal collection protect -o` wrote.")
+    there = RunFolder(folder)
+    there.needs((RELEASE, CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal collection protect -o")
+    secret, source_row, about = there.kept()
     try:
-        about = json.loads((folder / "private" / "run.json").read_text())
-        rows = np.load(folder / "private" / "source_rows.npy", allow_pickle=False)
-        secret, space, digest = int(about["seed"], 16), Path(about["space"]), about["space_sha256"]
-    except (ValueError, KeyError, TypeError, EOFError):
-        raise DataError(f"{folder}/private is damaged. Protect the space again.") from None
+        space, digest = Path(about["space"]), about["space_sha256"]
+    except (KeyError, TypeError):
+        raise DataError(f"{folder} is not the run of a collection. Name the folder that `shoal collection protect -o` wrote.") from None
     if not (space / FILE).is_file() or sha256_of(space / FILE) != digest:
         raise DataError(f"The space of this run, {space}, is no longer there or has changed. Put it back, or protect it again.")
-    certificate = read_certificate(folder / "certificate.json")
+    certificate = read_certificate(folder / CERTIFICATE)
     if not isinstance(certificate, CollectionCertificate) or certificate.release.sha256 != sha256_of(folder / RELEASE):
         raise DataError(f"{folder}/{RELEASE} is not the file that its certificate is about. Protect the space again.")
-    return CollectionRun(folder, Space.read(space), CollectionRelease.read(folder / RELEASE, rows), secret)
+    return CollectionRun(folder, Space.read(space), CollectionRelease.read(folder / RELEASE, source_row), secret)
 
 
 def classified(run: CollectionRun, test: CollectionRun, progress: Progress = quiet) -> list[Score]:

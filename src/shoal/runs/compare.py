@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from shoal.contracts import Progress, quiet
+from shoal.errors import ParameterError
 from shoal.files import read_table
 from shoal.randomness import new_secret
-from shoal.registry import make
+from shoal.registry import find, make
 from shoal.report.table_pages import ComparisonRow
-from shoal.runs.certify import summary
+from shoal.roles import Roles
+from shoal.runs.certify import CORE, summary
+from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import Recipe, apply_steps
-from shoal.runs.run import MANY_RECORDS, attacked, measured
-from shoal.score import Knowledge
-
-_MEASURES = ("k-anonymity", "cell-loss", "il")
+from shoal.table import Table
 
 
 def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, progress: Progress = quiet) -> list[ComparisonRow]:
-    """Protect, measure and attack with each; nothing is written."""
+    """Protect, measure and attack with each; nothing is written. A table that several recipes share is read once."""
     rows = []
     secret = new_secret() if seed is None else seed
+    tables: dict[tuple[Path, str], Table] = {}
     for done, (label, recipe) in enumerate(recipes):
-        original = read_table(recipe.input, **recipe.reading)
+        progress("comparing", done, len(recipes))
+        place = (recipe.input.resolve(), repr(sorted(recipe.reading.items())))
+        original = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
         roles = recipe.roles.check(original)
-        release = apply_steps(original, roles, recipe.steps, secret, progress)
-        scores = measured(original, release, roles, [make("measure", name) for name in _MEASURES])
-        records = MANY_RECORDS if len(original) > MANY_RECORDS else None
-        found = summary(scores, attacked(original, release, Knowledge(roles, records=records), recipe.attacks, secret, progress))
-        loss, risk, low, high, score = (_or_nan(found[key]) for key in ("loss", "risk", "risk_low", "risk_high", "score"))
+        subject = TableSubject(original, apply_steps(original, roles, recipe.steps, secret, progress), roles)
+        scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
+        found = summary(scores, attack_all(subject, recipe.attacks, secret, progress))
+        loss, risk, low, high, score = map(_or_nan, (found.loss, found.risk, found.risk_low, found.risk_high, found.score))
         rows.append(ComparisonRow(label, loss, risk, low, high, int(scores[0].value or 0), score))
-        progress("comparing", done + 1, len(recipes))
+    progress("comparing", len(recipes), len(recipes))
     return rows
+
+
+def recipes_of(table: Path, methods: Sequence[str], roles: Roles, parameters: Mapping[str, str]) -> list[tuple[str, Recipe]]:
+    """One table by every combination of the values given, written a,b,c; a parameter goes to the methods that have it."""
+    found = []
+    for method in methods:
+        fields = find("method", method).model_fields
+        mine = {key: value for key, value in parameters.items() if key in fields} if len(methods) > 1 else parameters
+        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
+        for values in itertools.product(*choices):
+            chosen = dict(zip(mine, (value.strip() for value in values)))
+            label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
+            found.append((label, Recipe(table, roles, (make("method", method, chosen),))))
+    unused = [key for key in parameters if not any(key in find("method", method).model_fields for method in methods)]
+    if unused:
+        raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.", about=unused[0])
+    return found
 
 
 def _or_nan(value: float | None) -> float:

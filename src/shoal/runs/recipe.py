@@ -15,7 +15,7 @@ from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
 from shoal.randomness import rng_for
-from shoal.registry import Kind, known, make
+from shoal.registry import TableKind, make
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
@@ -69,10 +69,10 @@ class Recipe:
         """As TOML for a file in `folder`; the input is named relative to it."""
         parts: dict[str, Any] = {"input": Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()}
         parts |= dict(self.reading) | {"roles": self.roles.plain()}
-        parts["step"] = [{"method": step.name} | _said(step) for step in self.steps]
+        parts["step"] = [{"method": step.name} | _given(step) for step in self.steps]
         for section, things in (("measure", self.measures), ("attack", self.attacks)):
             if things:
-                parts[section] = [{"name": thing.name} | _said(thing) for thing in things]
+                parts[section] = [{"name": thing.name} | _given(thing) for thing in things]
         return tomli_w.dumps(parts)
 
 
@@ -106,12 +106,18 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
     return release
 
 
-def everything(kind: Kind) -> tuple[Any, ...]:
-    """One of each registered measure or attack, with default parameters."""
-    return tuple(cls() for cls in known(kind).values())
+def roles_from(file: Path | None, target: str | None = None, trees: Mapping[str, str] | None = None, **named: Sequence[str]) -> Roles:
+    """From a file of roles, and more on top of it: columns by role, the target, and hierarchies as column -> file."""
+    base = read_toml(file) if file else {}
+    base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
+    for role, columns in named.items():
+        if columns:
+            base = {**base, role: [*base.get(role, []), *columns]}
+    hierarchies = {**base.get("hierarchies", {}), **(trees or {})}
+    return Roles.parse({**base, "hierarchies": hierarchies} | ({"target": target} if target else {}))
 
 
-def _made(kind: Kind, given: Any, key: str) -> tuple[Any, ...]:
+def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
     section = "step" if kind == "method" else kind
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
         raise ParameterError(f"In a recipe, write each {section} under its own [[{section}]].")
@@ -123,7 +129,7 @@ def _made(kind: Kind, given: Any, key: str) -> tuple[Any, ...]:
     return tuple(made)
 
 
-def _said(thing: Any) -> dict[str, Any]:
+def _given(thing: Any) -> dict[str, Any]:
     """Parameters, without those that are absent (TOML has no null)."""
     assert isinstance(thing, Params)
     return {key: value for key, value in thing.given().items() if value is not None}

@@ -1,39 +1,34 @@
-"""A run folder: the release, the evidence beside it, and what must stay private. It appears whole or not at all."""
+"""A run of a table: protect, write, count the promises again on what was written, measure, attack, report; and reading a run back."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-from shoal.cell import is_generalized
-from shoal.checks.tables import check_promises, read_certificate, sha256_of
-from shoal.contracts import Attack, Measure, Progress, quiet
-from shoal.errors import DataError, OutputError, PromiseBroken
+from shoal.certificate import TableCertificate, read_certificate
+from shoal.checks.tables import check_file
+from shoal.contracts import Measure, Progress, quiet
+from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table, write_table
-from shoal.folders import appearing, write_text
-from shoal.promises import Promise
-from shoal.randomness import new_secret, rng_for
+from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
+from shoal.promises import Checked
+from shoal.randomness import new_secret
 from shoal.registry import make
 from shoal.release import Release, Step
 from shoal.report.pictures import before_after
 from shoal.report.table_pages import RecordRisk, internal_report, public_report
 from shoal.roles import Roles
-from shoal.runs.certify import certificate
+from shoal.runs.certify import CORE, certify
+from shoal.runs.evidence import Attacked, TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
-from shoal.runs.recipe import Recipe, apply_steps, everything
-from shoal.score import AttackResult, Knowledge, Score
+from shoal.runs.recipe import Recipe, apply_steps
+from shoal.score import AttackResult
 from shoal.table import Table
 
-CORE = ("k-anonymity", "l-diversity", "cell-loss", "il")  # what summary and warnings are made of
 RISKIEST = 50  # records listed in the internal report
-MANY_RECORDS = 20_000  # beyond these, the attacks of a standard report take this many records, drawn at random; intervals say how sure
 
 
 @dataclass(frozen=True)
@@ -48,42 +43,58 @@ class Run:
     secret: int
 
 
-def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progress: Progress = quiet) -> dict[str, Any]:
+def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progress: Progress = quiet) -> TableCertificate:
     """Do a recipe: protect, write, check what was written, measure, attack, report. Returns the certificate."""
-    if out.exists() or out.is_symlink():
-        raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
+    refuse_existing(out)
+    progress("reading", 0, 1)
     original = read_table(recipe.input, **recipe.reading)
-    roleless = [column for column in original.columns if column not in recipe.roles.named]
+    progress("reading", 1, 1)
     roles = recipe.roles.check(original)
     secret = new_secret() if seed is None else seed
     release = apply_steps(original, roles, recipe.steps, secret, progress)
-    with appearing(out) as folder:
-        file = folder / f"release.{'parquet' if original.format.kind == 'parquet' else 'csv'}"
+    with run_folder(out) as folder:
+        file = folder.path / f"release.{'parquet' if original.format.kind == 'parquet' else 'csv'}"
+        progress("writing", 0, 1)
         write_table(release.table, file)
-        found = check_promises(file, release.table.format.delimiter, release.promises)
-        broken = [one for one in found if not one.holds]
-        if broken:
-            raise PromiseBroken(
-                f"{broken[0].what}: promised {broken[0].promised:g}, found {broken[0].found} in the written rows. Nothing was released."
-            )
-        scores = measured(original, release, roles, _with_core(recipe.measures), progress)
-        attacks = attacked(original, release, Knowledge(roles, records=_some(original)), recipe.attacks, secret, progress)
-        said = certificate(original, release, roles, file, found, scores, attacks, roleless)
-        write_text(folder / "certificate.json", json.dumps(said, indent=2, allow_nan=False) + "\n")
-        write_text(folder / "recipe.toml", recipe.toml(out))
-        _write_private(folder, recipe, release, secret)
-        write_reports(folder, said, original, release, roles, attacks)
-    return said
+        progress("writing", 1, 1)
+        checked = check_kept(file, release, progress)
+        write_text(folder.path / "recipe.toml", recipe.toml(out))
+        folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input)})
+        run = Run(out, recipe, original, release, roles, secret)
+        return _with_evidence(run, folder, file, checked, progress)
 
 
-def measured(original: Table, release: Release, roles: Roles, measures: Sequence[Measure] = (), progress: Progress = quiet) -> list[Score]:
-    """The measures named, or all."""
-    chosen = measures or everything("measure")
-    scores = []
-    for done, one in enumerate(chosen):
-        scores.append(one.measure(original, release, roles))
-        progress("measuring", done + 1, len(chosen))
-    return scores
+def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list[Checked]:
+    """Every promise counted on the written file; a broken one stops everything."""
+    progress("checking promises", 0, 1)
+    checked = check_file(file, release.table.format.delimiter, release.promises)
+    refuse_broken(checked, " in the written rows")
+    progress("checking promises", 1, 1)
+    return checked
+
+
+def refuse_broken(checked: Sequence[Checked], where: str = "") -> None:
+    """Nothing leaves that does not keep what is promised."""
+    for one in checked:
+        if not one.holds:
+            raise PromiseBroken(f"{one.what}: promised {one.promised:g}, found {one.found:g}{where}. Nothing was released.")
+
+
+def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Checked], progress: Progress) -> TableCertificate:
+    """Measure, attack, certify, and write the reports."""
+    subject = TableSubject(run.original, run.release, run.roles)
+    scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
+    attacked = attack_all(subject, run.recipe.attacks, run.secret, progress)
+    roleless = [column for column in run.original.columns if column not in run.recipe.roles.named]
+    progress("reporting", 0, 1)
+    certificate = certify(run.original, run.release, run.roles, file, checked, scores, attacked, roleless)
+    pictures = before_after(run.original, run.release, run.roles)
+    patterns = generalized_patterns(run.release, run.original)
+    folder.certify(certificate, public_report(certificate, pictures, patterns))
+    telling = [result.internal for result in attacked.results if result.internal]
+    folder.report_inside(internal_report(certificate, pictures, riskiest(attacked), patterns, telling))
+    progress("reporting", 1, 1)
+    return certificate
 
 
 def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
@@ -92,44 +103,17 @@ def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
     return [*measures, *(make("measure", name) for name in CORE if name not in have)] if measures else ()
 
 
-def attacked(
-    original: Table, release: Release, knowledge: Knowledge, attacks: Sequence[Attack], secret: int, progress: Progress = quiet
-) -> list[AttackResult]:
-    """The attacks named, or every one that the intruder's columns allow."""
-    results = []
-    for one in attacks or everything("attack"):
-        if not attacks and one.name == "interval-disclosure" and not _has_intervals(original, release, knowledge):
-            continue  # categories have no intervals; an attack that was asked for says so instead
-        results.append(one.attack(original, release, knowledge, rng_for(secret, "attack", one.name), progress))
-    return results
-
-
-def _has_intervals(original: Table, release: Release, knowledge: Knowledge) -> bool:
-    """Whether some known column is ordered and released as values: categories have no rank intervals, and sets are their own."""
-    return any(
-        knowledge.roles.scale(original, column) != "nominal" and not is_generalized(original, release.table, column)
-        for column in knowledge.known_columns()
-        if column in original.columns
-    )
-
-
 def load_run(folder: Path) -> Run:
     """Read a run folder back, with the original it was made from, which must be unchanged."""
-    for needed in ("recipe.toml", "certificate.json", "private/run.json", "private/source_rows.npy"):
-        if not (folder / needed).is_file():
-            raise DataError(f"{folder} is not a run folder: {needed} is missing. Name the folder that `shoal protect -o` wrote.")
+    there = RunFolder(folder)
+    there.needs(("recipe.toml", CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / "recipe.toml")
-    try:
-        private = json.loads((folder / "private" / "run.json").read_text())
-        source_row = np.load(folder / "private" / "source_rows.npy", allow_pickle=False)
-        secret, expected = int(private["seed"], 16), private["input_sha256"]
-    except (ValueError, KeyError, TypeError, EOFError, BadZipFile):
-        raise DataError(f"{folder}/private is damaged. Run the recipe again.") from None
+    secret, source_row, about = there.kept()
     if not recipe.input.exists():
         raise DataError(
             f"The original of this run, {recipe.input}, is no longer there. Put it back, or mend input in {folder}/recipe.toml."
         )
-    if sha256_of(recipe.input) != expected:
+    if sha256_of(recipe.input) != about.get("input_sha256"):
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
     original = read_table(recipe.input, **recipe.reading)
     texts = [column for column in original.columns if original.kind(column) == "text"]
@@ -140,65 +124,52 @@ def load_run(folder: Path) -> Run:
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     roles = recipe.roles.check(original)
-    released = with_cells_said(released, folder / "certificate.json")
+    released = with_cells_of(released, table_certificate(folder / CERTIFICATE))
     return Run(folder, recipe, original, Release.given(released, source_row, roles), roles, secret)
 
 
-def with_cells_said(released: Table, path: Path) -> Table:
+def table_certificate(path: Path) -> TableCertificate:
+    """The certificate of a table."""
+    certificate = read_certificate(path)
+    if not isinstance(certificate, TableCertificate):
+        raise DataError(f"{path} is the certificate of {certificate.kind}, not of a table. Use the verbs of shoal {certificate.kind}.")
+    return certificate
+
+
+def with_cells_of(released: Table, certificate: TableCertificate) -> Table:
     """A CSV does not say which of its columns hold cells: its certificate does."""
-    said = read_certificate(path)["release"].get("cells", [])
-    return replace(released, cells=frozenset(c for c in released.columns if c in said and released.kind(c) == "text"))
+    cells = certificate.release.cells
+    return replace(released, cells=frozenset(c for c in released.columns if c in cells and released.kind(c) == "text"))
 
 
-def refresh(run: Run, progress: Progress = quiet) -> dict[str, Any]:
+def refresh(run: Run, progress: Progress = quiet) -> TableCertificate:
     """Measure and attack a run again, and write its certificate and reports anew. What was promised stays what it was."""
-    before = read_certificate(run.folder / "certificate.json")
+    before = table_certificate(run.folder / CERTIFICATE)
     file = _release_file(run.folder)
-    release = replace(run.release, made_by=_steps(before), warnings=())
-    if sha256_of(file) != before["release"]["sha256"]:
+    if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
-    found = check_promises(file, before["release"].get("delimiter", ","), release.promises)
-    scores = measured(run.original, release, run.roles, _with_core(run.recipe.measures), progress)
-    attacks = attacked(run.original, release, Knowledge(run.roles, records=_some(run.original)), run.recipe.attacks, run.secret, progress)
-    roleless = [column for column in run.original.columns if column not in run.recipe.roles.named]
-    said = certificate(run.original, release, run.roles, file, found, scores, attacks, roleless)
-    write_text(run.folder / "certificate.json", json.dumps(said, indent=2, allow_nan=False) + "\n")
-    write_reports(run.folder, said, run.original, release, run.roles, attacks)
-    return said
+    release = replace(run.release, made_by=_steps(before), warnings=())
+    checked = check_file(file, before.release.delimiter, release.promises)
+    return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress)
 
 
-def _steps(said: Mapping[str, Any]) -> tuple[Step, ...]:
+def _steps(certificate: TableCertificate) -> tuple[Step, ...]:
     """The steps a certificate names, with the promises that stood when it was written."""
-    steps = [Step(s["method"], s["parameters"], tuple(s["columns"]), tuple(s["guarantees"]), s["summary"]) for s in said["steps"]]
-    standing = tuple(Promise(p["what"], p["value"], tuple(p["columns"]), p.get("about")) for p in said["promises"])
+    steps = [Step(s.method, s.parameters, s.columns, s.guarantees, s.summary) for s in certificate.steps]
+    standing = tuple(one.promise for one in certificate.promises)
     return (*steps[:-1], replace(steps[-1], promises=standing)) if steps else ()
 
 
-def write_reports(
-    folder: Path, said: dict[str, Any], original: Table, release: Release, roles: Roles, attacks: Sequence[AttackResult]
-) -> None:
-    """The public report beside the release, the internal one in the private folder."""
-    pictures = before_after(original, release, roles)
-    patterns = generalized_patterns(release, original)
-    write_text(folder / "report.html", public_report(said, pictures, patterns))
-    leaks = [result.internal for result in attacks if result.internal]
-    write_text(folder / "private" / "report.html", internal_report(said, pictures, riskiest(attacks), patterns, leaks), mode=0o600)
-
-
-def riskiest(attacks: Sequence[AttackResult]) -> list[RecordRisk]:
+def riskiest(attacked: Attacked) -> list[RecordRisk]:
     """Original rows (counted from 1, without the header) by the likelihood of being linked."""
-    linkage = [result for result in attacks if result.per_record is not None and "linkage" in result.name]
+    linkage: list[AttackResult] = [one for one in attacked.results if one.per_record is not None and one.risk == "linkage"]
     if not linkage:
         return []
-    risks = np.nan_to_num(np.vstack([result.per_record for result in linkage if result.per_record is not None]), nan=-1.0)
+    risks = np.nan_to_num(np.vstack([one.per_record for one in linkage if one.per_record is not None]), nan=-1.0)
     best = risks.argmax(axis=0)
     highest = risks.max(axis=0)
     order = np.argsort(-highest, kind="stable")[:RISKIEST]
     return [RecordRisk(int(row) + 1, float(highest[row]), linkage[best[row]].name) for row in order if highest[row] > 0]
-
-
-def _some(original: Table) -> int | None:
-    return MANY_RECORDS if len(original) > MANY_RECORDS else None
 
 
 def _release_file(folder: Path) -> Path:
@@ -206,12 +177,3 @@ def _release_file(folder: Path) -> Path:
         if (folder / name).is_file():
             return folder / name
     raise DataError(f"{folder} holds no release.csv or release.parquet.")
-
-
-def _write_private(folder: Path, recipe: Recipe, release: Release, secret: int) -> None:
-    private = folder / "private"
-    private.mkdir(mode=0o700)
-    about = {"seed": hex(secret), "input_sha256": sha256_of(recipe.input)}
-    write_text(private / "run.json", json.dumps(about, indent=2) + "\n", mode=0o600)
-    with open(private / "source_rows.npy", "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-        np.save(file, release.source_row.astype(np.int64), allow_pickle=False)

@@ -20,7 +20,8 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.arrays import BoolArray, FloatArray
+from shoal.kernels.linkage.fuzzy_measures import halves, mobius, monotone_hull, set_sizes, zeta
 
 Name = Literal["weighted-mean", "owa", "bilinear", "choquet"]
 
@@ -243,7 +244,7 @@ class Choquet:
         """Whether an attribute never adds more to a larger set (2.1): then the root of the distance is a metric's."""
         for gain in self._gains():
             for j in range(self.attributes - 1):
-                without, with_j = _split(gain, j)
+                without, with_j = halves(gain, j)
                 if (with_j - without > tolerance).any():
                     return False
         return True
@@ -280,7 +281,7 @@ class Choquet:
 
     def _gains(self) -> list[FloatArray]:
         """For each attribute, what it adds to every set without it; a set keeps its order, with that bit taken out."""
-        return [np.subtract(*_split(self.measure, i)[::-1]) for i in range(self.attributes)]
+        return [np.subtract(*halves(self.measure, i)[::-1]) for i in range(self.attributes)]
 
 
 Aggregator = WeightedMean | OWA | Bilinear | Choquet
@@ -328,31 +329,6 @@ def reach(aggregator: Aggregator) -> float:
     return aggregator.attributes * float(np.abs(np.trace(aggregator.matrix))) if isinstance(aggregator, Bilinear) else 1.0
 
 
-def mobius(measure: ArrayLike) -> FloatArray:
-    """The Möbius transform of any set function given by bit masks (Definition 2.4)."""
-    return _transform(measure, -1)
-
-
-def zeta(mobius: ArrayLike) -> FloatArray:
-    """The set function of a Möbius transform (Definition 2.5)."""
-    return _transform(mobius, 1)
-
-
-def monotone_hull(measure: ArrayLike) -> FloatArray:
-    """The lowest set function above this one in which no set measures less than a subset of it."""
-    out = np.array(measure, np.float64)
-    for i in range(len(out).bit_length() - 1):
-        pairs = out.reshape(-1, 2, 1 << i)
-        np.maximum(pairs[:, 1], pairs[:, 0], out=pairs[:, 1])
-    return out
-
-
-def set_sizes(n: int) -> IntArray:
-    """The number of attributes in each of the 2^n sets."""
-    sets = np.arange(1 << n)
-    return sum((sets >> i & 1 for i in range(n)), np.zeros(1 << n, np.int64))
-
-
 def standardized(original: ArrayLike, protected: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Both files with mean 0 and deviation 1 in every attribute, each by its own figures, as (5.5) compares them."""
     out = []
@@ -365,23 +341,6 @@ def standardized(original: ArrayLike, protected: ArrayLike) -> tuple[FloatArray,
             )
         out.append((values - values.mean(axis=0)) / spread)
     return out[0], out[1]
-
-
-def _transform(values: ArrayLike, sign: int) -> FloatArray:
-    out = np.array(values, np.float64)
-    n = len(out).bit_length() - 1
-    if len(out) != 1 << n:
-        raise ValueError(f"A set function has 2^n values, got {len(out)}.")
-    for i in range(n):
-        pairs = out.reshape(-1, 2, 1 << i)
-        pairs[:, 1] += sign * pairs[:, 0]
-    return out
-
-
-def _split(values: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
-    """The values of the sets without attribute i, and of the same sets with it."""
-    pairs = values.reshape(-1, 2, 1 << i)
-    return pairs[:, 0].ravel(), pairs[:, 1].ravel()
 
 
 def _weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:

@@ -16,14 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.linkage.aggregation import MOST_ATTRIBUTES, OWA, TIE, Aggregator, Bilinear, Choquet, Recount, WeightedMean, recount
+from shoal.kernels.linkage.cover import Cover
 from shoal.kernels.linkage.margins import Game, UnsettledError
-from shoal.kernels.linkage.parameter_space import Family, Space
+from shoal.kernels.linkage.parameter_space import Family, ParameterSpace
 from shoal.kernels.linkage.simplices import DONE, FOUND, OPEN, Pass
 
 Progress = Callable[[int, int], object]
@@ -141,7 +141,7 @@ def solve(
     best and the bound.
     """
     x, y = _checked(original, protected, family, k_additive)
-    search = _Search(Space(family, x.shape[1], k_additive), x, y, seconds, progress)
+    search = _Search(ParameterSpace(family, x.shape[1], k_additive), x, y, seconds, progress)
     if start is not None:
         search.offer(search.space.parameters(start))
     search.run()
@@ -176,7 +176,7 @@ def _checked(original: ArrayLike, protected: ArrayLike, family: Family, k_additi
 class _Search:
     """Incumbent, cuts and bound of one problem. Records are given up (1 in the cover) or linked (0)."""
 
-    def __init__(self, space: Space, x: FloatArray, y: FloatArray, seconds: float, progress: Progress | None) -> None:
+    def __init__(self, space: ParameterSpace, x: FloatArray, y: FloatArray, seconds: float, progress: Progress | None) -> None:
         self.began, self.seconds, self.progress = time.monotonic(), seconds, progress
         self.space, self.x, self.y = space, x, y
         self.game = Game(space, x, y)
@@ -190,7 +190,7 @@ class _Search:
                 self.hopeless[i] = False  # without a proof it is a record like any other
         self.failures = int(self.hopeless.sum())  # at least so many
         self.used = np.zeros(len(x), np.int64)
-        self.cover: _Cover | None = None
+        self.cover: Cover | None = None
         self.walked: Pass | None = None  # the cells that prove `failures`, where covers do not
         self.linked = np.zeros(len(x), np.bool_)
         self.theta = space.centre()
@@ -222,7 +222,7 @@ class _Search:
     def run(self) -> None:
         if not self.open():
             return
-        self.cover = _Cover(self.hopeless)
+        self.cover = Cover(self.hopeless)
         cover = np.zeros(len(self.x))
         try:
             self.learn(self.linked.copy(), cover)
@@ -384,47 +384,3 @@ class _Search:
 
 def _whole(shares: FloatArray) -> tuple[int, ...]:
     return tuple(round(float(share) * WHOLE) for share in shares)
-
-
-class _Cover:
-    """Minimum set cover over the cuts so far, by HiGHS."""
-
-    def __init__(self, given_up: BoolArray) -> None:
-        self.n = len(given_up)
-        self.whole_now = False
-        self.highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.999)):
-            self.highs.setOptionValue(option, value)  # a cover is a whole number: a gap below 1 closes it
-        for i in range(self.n):
-            self.highs.addVar(float(given_up[i]), 1.0)
-            self.highs.changeColCost(i, 1.0)
-
-    def add(self, records: tuple[int, ...]) -> None:
-        self.highs.addRow(1.0, highspy.kHighsInf, len(records), np.array(records, np.int32), np.ones(len(records)))
-
-    def relaxed(self, seconds: float) -> tuple[FloatArray, float]:
-        """The fractional cover and its size."""
-        self._run(False, seconds)
-        solved = self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return self._values(), self.highs.getInfo().objective_function_value if solved else 0.0
-
-    def whole(self, seconds: float, known: BoolArray) -> tuple[FloatArray, float]:
-        """A cover, and how many records every cover has at least."""
-        solution = highspy.HighsSolution()
-        solution.col_value = known.astype(float).tolist()
-        self._run(True, seconds, solution)
-        return self._values(), self.highs.getInfo().mip_dual_bound
-
-    def _run(self, whole: bool, seconds: float, solution: highspy.HighsSolution | None = None) -> None:
-        if whole != self.whole_now:
-            kind = highspy.HighsVarType.kInteger if whole else highspy.HighsVarType.kContinuous
-            for i in range(self.n):
-                self.highs.changeColIntegrality(i, kind)
-            self.whole_now = whole
-        if solution is not None:
-            self.highs.setSolution(solution)
-        self.highs.setOptionValue("time_limit", max(seconds, 0.0))
-        self.highs.run()
-
-    def _values(self) -> FloatArray:
-        return np.array(self.highs.getSolution().col_value[: self.n])

@@ -34,7 +34,7 @@ MOST_MAPPED = 24  # coordinates of a learned form
 ERRORS = 2.0  # standard errors by which a family must be ahead
 
 
-class Space(NamedTuple):
+class LinkSpace(NamedTuple):
     """Both files as coordinates: numbers first, then codes; each coordinate belongs to an attribute."""
 
     known: FloatArray
@@ -83,10 +83,10 @@ class Known(NamedTuple):
         return Known(self.rows[some], self.true[some], self.rivals[some], self.twins[some], self.weight[some])
 
 
-Spaces = Mapping[Scaling, Space]
+LinkSpaces = Mapping[Scaling, LinkSpace]
 
 
-def known_links(spaces: Spaces, rows: IntArray, true: IntArray, found: Sequence[Learned], before: Known | None = None) -> Known:
+def known_links(spaces: LinkSpaces, rows: IntArray, true: IntArray, found: Sequence[Learned], before: Known | None = None) -> Known:
     """Known links with their rivals: the nearest under each of the distances found, out of the whole protected file, and those `before`."""
     space = spaces["original"]
     same_as, first, size = distinct_rows(space.released)
@@ -108,7 +108,7 @@ def known_links(spaces: Spaces, rows: IntArray, true: IntArray, found: Sequence[
     return Known(rows, true, rivals, size[same_as[true]].astype(np.float64), size[same_as[rivals]].astype(np.float64))
 
 
-def placed(learned: Learned, spaces: Spaces) -> tuple[FloatArray, FloatArray]:
+def placed(learned: Learned, spaces: LinkSpaces) -> tuple[FloatArray, FloatArray]:
     """Protected and known records in the coordinates its aggregator reads."""
     space = spaces[learned.family.scaling]
     if learned.matrix is None:
@@ -117,7 +117,7 @@ def placed(learned: Learned, spaces: Spaces) -> tuple[FloatArray, FloatArray]:
     return tuple(np.hstack([side[:, :n] @ learned.matrix, side[:, n:]]) for side in (space.released, space.known))  # type: ignore[return-value]
 
 
-def learn(family: Family, spaces: Spaces, known: Known, pull: float = PULL) -> Learned:
+def learn(family: Family, spaces: LinkSpaces, known: Known, pull: float = PULL) -> Learned:
     """The distance of a family that known links call for; `pull` is how hard learned weights are held to where they start."""
     space = spaces[family.scaling]
     n = int(space.attribute.max(initial=-1)) + 1
@@ -141,7 +141,7 @@ def learn(family: Family, spaces: Spaces, known: Known, pull: float = PULL) -> L
     return learned._replace(by=learned.by._replace(weights=weights))
 
 
-def polished(learned: Learned, spaces: Spaces, known: Known) -> Learned:
+def polished(learned: Learned, spaces: LinkSpaces, known: Known) -> Learned:
     """The same family with its weights moved to where most of the known links are found without a tie. Forms are left as they are."""
     if learned.matrix is not None or learned.by.kind == "choquet":
         return learned
@@ -150,7 +150,7 @@ def polished(learned: Learned, spaces: Spaces, known: Known) -> Learned:
     return learned._replace(by=learned.by._replace(weights=np.maximum(weights, least)))
 
 
-def evaluated(learned: Learned, spaces: Spaces, known: Known) -> tuple[FloatArray, FloatArray]:
+def evaluated(learned: Learned, spaces: LinkSpaces, known: Known) -> tuple[FloatArray, FloatArray]:
     """Of each known record, against its rivals: the share of a hit, and how far ahead the true match is, between 0 and 1."""
     links = _links(learned, spaces, known)
     return linked(learned.by.weights, links), lead(learned.by.weights, links, learned.by.power)
@@ -163,7 +163,7 @@ class Choice(NamedTuple):
     rates: dict[Family, float]
 
 
-def choose(spaces: Spaces, known: Known, plain: Sequence[Family], rng: Generator, told: Callable[[int, int], object]) -> Choice:
+def choose(spaces: LinkSpaces, known: Known, plain: Sequence[Family], rng: Generator, told: Callable[[int, int], object]) -> Choice:
     """The family whose true matches are farthest ahead among links it has not seen: of the plain ones, and of those learned around the best.
 
     How far ahead says more than hit or miss: two hundred links cannot tell apart rates that differ by a few points.
@@ -213,7 +213,7 @@ def _clearly(gain: FloatArray) -> bool:
     return bool(gain.mean() > ERRORS * gain.std(ddof=1) / np.sqrt(len(gain)))
 
 
-def _spread(space: Space, known: Known, power: int, n: int) -> FloatArray:
+def _spread(space: LinkSpace, known: Known, power: int, n: int) -> FloatArray:
     """The mean difference of known links in each attribute, and a trace of the mean difference to the middle of the release."""
     x, y = space.known[known.rows], space.released[known.true]
     middle = np.where(np.arange(y.shape[1]) < space.numeric, space.released.mean(axis=0), -1.0)
@@ -222,7 +222,7 @@ def _spread(space: Space, known: Known, power: int, n: int) -> FloatArray:
     return np.asarray(np.maximum(spread, 1e-9 * np.where(usual > 0, usual, 1.0)))
 
 
-def _differences(space: Space, x: FloatArray, y: FloatArray, power: int, n: int) -> FloatArray:
+def _differences(space: LinkSpace, x: FloatArray, y: FloatArray, power: int, n: int) -> FloatArray:
     out = np.zeros((*np.broadcast_shapes(x.shape[:-1], y.shape[:-1]), n))
     for j, a in enumerate(space.attribute):
         gap = x[..., j] - y[..., j]
@@ -230,7 +230,7 @@ def _differences(space: Space, x: FloatArray, y: FloatArray, power: int, n: int)
     return out
 
 
-def _links(learned: Learned, spaces: Spaces, known: Known) -> Links:
+def _links(learned: Learned, spaces: LinkSpaces, known: Known) -> Links:
     """What the weights of a distance multiply, for known links and their rivals."""
     space = spaces[learned.family.scaling]
     by = learned.by
@@ -240,14 +240,14 @@ def _links(learned: Learned, spaces: Spaces, known: Known) -> Links:
     if learned.matrix is not None:
         m = space.numeric
         x, own, others = (np.concatenate([part[..., :m] @ learned.matrix, part[..., m:]], axis=-1) for part in (x, own, others))
-    space = Space(x, own, by.attribute, by.numeric)
+    space = LinkSpace(x, own, by.attribute, by.numeric)
     if by.kind == "choquet":
         raise ValueError("A full fuzzy measure is counted by linking, not against rivals.")
     true, rival = (_differences(space, a, b, by.power, by.attributes) for a, b in ((x, own), (x[:, None, :], others)))
     return Links(features(true, by.kind), features(rival, by.kind), there, known.twins, known.weight)
 
 
-def _form(family: Family, space: Space, known: Known, spread: FloatArray, pull: float) -> Learned:
+def _form(family: Family, space: LinkSpace, known: Known, spread: FloatArray, pull: float) -> Learned:
     """Numbers whitened by the covariance of known differences, and mapped further where that is learned; codes by their own spread."""
     m = space.numeric
     x, y = space.known[known.rows][:, :m], space.released[:, :m]

@@ -21,7 +21,7 @@ PASSES = 200
 RATE = 0.03
 
 
-class Found(NamedTuple):
+class HrlaResult(NamedTuple):
     measure: FloatArray  # 2^n, by bit mask
     linked: int  # known records linked without a tie
     passes: int
@@ -36,7 +36,7 @@ def hrla(
     rng: Generator,
     seconds: float,
     progress: Callable[[int, int], object] | None = None,
-) -> Found:
+) -> HrlaResult:
     """The measure found within `seconds`, at most PASSES times over the records; squared differences, 0 or 1 for codes."""
     n = int(attribute.max(initial=-1)) + 1
     sets = np.arange(1 << n)
@@ -53,7 +53,7 @@ def hrla(
         passes += 1
         if progress is not None:
             progress(passes, PASSES)
-    return Found(best, most, passes)
+    return HrlaResult(best, most, passes)
 
 
 @njit(cache=True)

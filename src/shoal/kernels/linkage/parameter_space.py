@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.kernels.linkage.aggregation import OWA, Aggregator, Bilinear, Choquet, WeightedMean, monotone_hull, set_sizes, zeta
+from shoal.kernels.linkage.aggregation import OWA, Aggregator, Bilinear, Choquet, WeightedMean
 from shoal.kernels.linkage.dominance import Candidates, distinct, undominated
+from shoal.kernels.linkage.fuzzy_measures import monotone_hull, set_sizes, zeta
 
 Family = Literal["weighted-mean", "owa", "bilinear", "choquet", "choquet-submodular"]
 
@@ -26,7 +27,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Space:
+class ParameterSpace:
     """The parameters of one family for n attributes: how margins and constraints read in them."""
 
     family: Family

@@ -4,7 +4,7 @@ A column holds codes: 0 is missing, 1..m its values. An ordered column (codes ar
 other column into one branch per code. A row whose split value is missing, or was never seen, stops at the node, so that the rows of a node
 can be counted and released; or it goes down every branch in fractions, which is better for learning (`tree_fractions`).
 
-How the rows are held decides the speed. Each row is one short record, its codes and then its class; a node is a contiguous range of
+How the rows are held decides the speed. Each row is one short record, its codes, its class and how often it occurs; a node is a contiguous range of
 records; one pass over the range counts the classes of every value of every column; and a split deals the records out into the same range of
 a second buffer by counting sort, so that every pass reads memory in order. Nodes are worked in breadth-first order, level by level, and the
 two buffers take turns.
@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
+from shoal.kernels.cells import records_of
 from shoal.kernels.trees import fractions as tree_fractions
 from shoal.kernels.trees.counts import (
     ATTRIBUTE,
@@ -41,6 +42,7 @@ from shoal.kernels.trees.pruning import useful_splits
 from shoal.kernels.trees.splits import logarithms
 
 Missing = Literal["stop", "fractions"]
+MOST_OFTEN = 2**31 - 1
 
 
 class Tree(NamedTuple):
@@ -65,9 +67,11 @@ def grow(
     confidence: float | None = 0.25,
     most_depth: int | None = None,
     missing: Missing = "stop",
+    rows: NDArray[Any] | None = None,
 ) -> Tree:
     """A C4.5 tree for the classes 0..classes-1 of `target`.
 
+    `rows`: how often each row occurs (None: once); the tree is that of the table in which it is written so many times, and counts as it does.
     A split has at least two branches of `least` rows (MinObj). `confidence` is that of pessimistic pruning; None leaves the tree as grown.
     Rows whose split value is `missing` stop at the node, or go down every branch in fractions.
     """
@@ -82,10 +86,11 @@ def grow(
         raise ValueError(f"The confidence of pruning must be above 0 and at most 1, got {confidence}.")
     if missing not in ("stop", "fractions"):
         raise ValueError(f"Rows with missing values stop, or go in fractions; not '{missing}'.")
+    many = records_of(rows, n)
     depth = n if most_depth is None else most_depth
     in_fractions = missing == "fractions" and not codes.all()  # where nothing is missing, rows are counted, which is faster
     grown = tree_fractions.grown if in_fractions else _grown
-    nodes, counts = grown(codes, np.asarray(ordered, np.bool_), target, classes, least, depth)
+    nodes, counts = grown(codes, np.asarray(ordered, np.bool_), target, many, classes, least, depth)
     columns = np.ascontiguousarray(nodes.T, np.int32)
     tree = Tree(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6], counts.copy())
     if confidence is None or len(nodes) == 1:
@@ -94,15 +99,17 @@ def grow(
 
 
 def _grown(
-    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], classes: int, least: int, most_depth: int
+    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], rows: IntArray, classes: int, least: int, most_depth: int
 ) -> tuple[IntArray, NDArray[Any]]:
     """The table of nodes and the rows of each class in them; rows stop where a value is missing."""
     n, d = codes.shape
     values = np.array([int(codes[:, j].max()) for j in range(d)], np.int64)
-    records = np.empty((2, n, d + 1), np.int32)  # bytes would be a quarter of the memory, no faster, and compiled once more
+    if rows.max() > MOST_OFTEN:
+        raise ValueError(f"A row occurs more than {MOST_OFTEN:,} times: write it as several rows that share them.")
+    records = np.empty((2, n, d + 2), np.int32)  # bytes would be a quarter of the memory, no faster, and compiled once more
     for j in range(d):
         records[0, :, j] = codes[:, j]
-    records[0, :, d] = target
+    records[0, :, d], records[0, :, d + 1] = target, rows
     nodes, counts = _grow(records, ordered, values, classes, least, most_depth, logarithms())
     return nodes, counts
 
@@ -255,54 +262,62 @@ def _route(attribute, threshold, first_child, children, codes, ordered):
 @njit(cache=True)
 def _grow(records, ordered, values, classes, least, most_depth, table):
     _, n, width = records.shape
-    d = width - 1
+    d = width - 2
     nodes = np.zeros((1024, SIZE + 1), np.int64)
     counts = np.zeros((1024, classes), np.int64)
     nodes[0, ATTRIBUTE] = nodes[0, PARENT] = -1
     nodes[0, SIZE] = n
     for i in range(n):
-        counts[0, records[0, i, d]] += 1
-    cells = np.empty(most_cells(values, classes, n), np.int32)  # classes by value, column after column, of the node at hand
+        counts[0, records[0, i, d]] += records[0, i, d + 1]
+    rows = counts[0].sum()
+    cells = np.empty(most_cells(values, classes, n), np.int64)  # classes by value, column after column, of the node at hand
     begin = np.empty(d, np.int64)  # where a column's cells begin, -1 for a column that is sorted instead
     made, node = 1, -1
     while node + 1 < made:
         node += 1
-        size, depth, start = nodes[node, SIZE], nodes[node, DEPTH], nodes[node, START]
+        size, depth, start = counts[node].sum(), nodes[node, DEPTH], nodes[node, START]
         if not worth_splitting(counts, node, size, least) or depth >= most_depth:
             continue
-        mine = records[depth % 2, start : start + size]
-        count(mine, None, values, classes, begin, cells)
-        best, threshold = best_split(mine, None, size, ordered, values, classes, least, n, begin, cells, table)
+        mine = records[depth % 2, start : start + nodes[node, SIZE]]
+        often = mine[:, d + 1]
+        count(mine, often, values, classes, begin, cells)
+        best, threshold = best_split(mine, often, size, ordered, values, classes, least, rows, begin, cells, table)
         if best < 0:
             continue
         branches = 2 if ordered[best] else values[best]
         while made + branches > len(nodes):
             nodes, counts = longer(nodes), longer(counts)
         nodes[node, ATTRIBUTE], nodes[node, THRESHOLD], nodes[node, FIRST_CHILD], nodes[node, CHILDREN] = best, threshold, made, branches
-        present, tally = tallied(mine, None, best, values[best], classes, begin, cells)
+        present, tally = tallied(mine, often, best, values[best], classes, begin, cells)
         for u in range(len(present)):
             child = made + branch_of(present[u], ordered[best], threshold)
             for y in range(classes):
                 counts[child, y] += tally[u, y]
-                nodes[child, SIZE] += tally[u, y]
         for child in range(made, made + branches):
             nodes[child, ATTRIBUTE], nodes[child, PARENT], nodes[child, DEPTH] = -1, node, depth + 1
             nodes[child, EDGE] = child - made if ordered[best] else child - made + 1
-            nodes[child, START] = start
-            start += nodes[child, SIZE]
         if depth + 1 < most_depth:
-            _deal(mine, records[(depth + 1) % 2], nodes, counts, made, branches, best, ordered[best], threshold, least)
+            _deal(mine, records[(depth + 1) % 2], nodes, counts, node, ordered[best], least, rows == n)
         made += branches
     return nodes[:made], counts[:made]
 
 
 @njit(cache=True)
-def _deal(mine, other, nodes, counts, first_child, branches, j, is_ordered, threshold, least):
-    """Copy the records of a node to the ranges of its children in the other buffer; those of children that stay leaves are not needed."""
-    place = np.empty(branches, np.int64)
+def _deal(mine, other, nodes, counts, node, is_ordered, least, once):
+    """Copy the records of a node to ranges of its children in the other buffer; those of children that stay leaves are not needed."""
+    j, threshold, first, branches = nodes[node, ATTRIBUTE], nodes[node, THRESHOLD], nodes[node, FIRST_CHILD], nodes[node, CHILDREN]
+    for child in range(first, first + branches):
+        nodes[child, SIZE] = counts[child].sum() if once else 0  # every row occurs once: they are counted already
+    for i in range(0 if once else len(mine)):
+        code = np.int64(mine[i, j])
+        if code > 0:
+            nodes[first + branch_of(code, is_ordered, threshold), SIZE] += 1
+    place, start = np.empty(branches, np.int64), nodes[node, START]
     for branch in range(branches):
-        child = first_child + branch
-        place[branch] = nodes[child, START] if worth_splitting(counts, child, nodes[child, SIZE], least) else -1
+        child = first + branch
+        place[branch] = start if worth_splitting(counts, child, counts[child].sum(), least) else -1
+        nodes[child, START] = start
+        start += nodes[child, SIZE]
     for i in range(len(mine)):
         code = np.int64(mine[i, j])
         if code > 0:

@@ -36,12 +36,12 @@ NODE, NEXT, FROM, KNOWN, TO = range(5)
 
 
 def grown(
-    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], classes: int, least: int, most_depth: int
+    codes: NDArray[Any], ordered: BoolArray, target: NDArray[Any], rows: IntArray, classes: int, least: int, most_depth: int
 ) -> tuple[IntArray, NDArray[Any]]:
     """The table of nodes, breadth first, and the weight of each class in them."""
     n, d = codes.shape
     record, records = class_ids([*(codes[:, j] for j in range(d)), target])
-    weight = np.bincount(record, minlength=records).astype(np.float64)
+    weight = np.bincount(record, weights=rows, minlength=records)
     some_row = np.empty(records, np.int64)
     some_row[record] = np.arange(n)
     stack = np.ascontiguousarray(np.column_stack([codes[some_row], target[some_row]]), np.int32)

@@ -13,6 +13,7 @@ from typing import Any
 from shoal.contracts import Progress, quiet
 from shoal.document import Document, Finding
 from shoal.documents.case import Case, Looked, Settings, write_case, write_private
+from shoal.documents.extra import require_extra
 from shoal.documents.phrases import Again, Elsewhere, Seen, named_elsewhere, says_something, with_listed
 from shoal.errors import DataError, OutputError, ShoalError
 from shoal.folders import appearing
@@ -36,6 +37,7 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
     """Look through a folder, a file or a table's column, and write a case folder. Returns what was found, in numbers."""
     from shoal.report.document_pages import write_preview
 
+    require_extra()
     if out.exists() or out.is_symlink():
         raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.")
     source = Path(settings.source)

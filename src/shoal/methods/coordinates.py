@@ -64,14 +64,14 @@ class ColumnMethod(Params):
         return Step(self.name, parameters, columns, guarantees, self.summary(), promises)
 
 
-class Space(NamedTuple):
+class Coordinates(NamedTuple):
     """Records as points: coordinates, and nominal codes that are equal or not."""
 
     points: FloatArray
     nominal: IntArray
 
 
-def space_of(table: Table, roles: Roles, columns: Sequence[str], standardize: Standardize) -> Space:
+def coordinates_of(table: Table, roles: Roles, columns: Sequence[str], standardize: Standardize) -> Coordinates:
     """The records of a table, ready to be compared."""
     points: list[FloatArray] = []
     nominal: list[IntArray] = []
@@ -92,28 +92,28 @@ def space_of(table: Table, roles: Roles, columns: Sequence[str], standardize: St
             values = np.where(missing, np.nanmean(values), values)
         points.append(values)
     rows = len(table)
-    return Space(
+    return Coordinates(
         np.ascontiguousarray(np.column_stack(points)) if points else np.zeros((rows, 1)),
         np.ascontiguousarray(np.column_stack(nominal)) if nominal else np.empty((rows, 0), np.int64),
     )
 
 
-def coordinates(space: Space) -> FloatArray:
+def as_points(coordinates: Coordinates) -> FloatArray:
     """Nominal codes as points, for methods that need coordinates throughout: equal codes coincide, different ones are 1 apart (squared).
 
     Up to FEW codes are the corners of a simplex, where that is exact. More of them would need as many coordinates, so they are spread over a
     sphere by draws that are always the same: still 0 if equal, and 1 on average if not.
     """
-    blocks = [space.points]
-    for j in range(space.nominal.shape[1]):
-        codes = space.nominal[:, j]
+    blocks = [coordinates.points]
+    for j in range(coordinates.nominal.shape[1]):
+        codes = coordinates.nominal[:, j]
         width = int(codes.max(initial=0)) + 1
         corners = np.eye(width)
         if width > FEW:
             corners = np.random.default_rng(width).standard_normal((width, FEW))
             corners /= np.linalg.norm(corners, axis=1, keepdims=True)
         blocks.append(corners[codes] / np.sqrt(2))
-    return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else space.points
+    return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else coordinates.points
 
 
 def representatives(table: Table, roles: Roles, columns: Sequence[str], groups: IntArray) -> dict[str, pa.Array]:
