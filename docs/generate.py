@@ -3,6 +3,7 @@
 python docs/generate.py                  the parameter tables, from the classes themselves
 python docs/generate.py --check          changes nothing; fails when a parameter table is out of date
 python docs/generate.py --census FILE    also the measured figures, which need the Census file (1,080 records, 13 columns)
+python docs/generate.py --reuters FOLDER also those of collections, which need Reuters' eight classes (r8-train-all-terms.txt, r8-test-all-terms.txt)
 python docs/generate.py --adult FILE     also those of releases to learn from, which need the Adult file (30,162 complete records, 9 columns)
 """
 
@@ -70,7 +71,8 @@ PATIENT_ROLES = shoal.Roles(
 
 def page_of(kind: Kind, name: str) -> Path:
     """Where the page of a registered name is."""
-    return DOCS / f"{kind}s" / f"{name}.md"
+    family, _, what = kind.rpartition("-")
+    return DOCS / (f"{family}s" if family else "") / f"{what}s" / f"{name}.md"
 
 
 def parameter_table(cls: type[Any]) -> str:
@@ -166,6 +168,14 @@ def fill_learned(adult_file: Path) -> None:
     _fill("measure", "ncp", _table(("release", "value"), penalties))
 
 
+def fill_collections(reuters_folder: Path) -> None:
+    """The pages of collections. Seed 1; the collection is the training part of Reuters, outsiders are documents of its test part."""
+    from collection_figures import figures  # beside this file
+
+    for kind, name, heads, rows in figures(reuters_folder):
+        _fill(kind, name, _table(heads, rows))
+
+
 def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[str, Any]) -> tuple[str, ...]:
     release = shoal.protect(adult, name, roles=roles, seed=SEED, **run)
     scores = shoal.measure(adult, release, "k-anonymity", "ncp")
@@ -243,6 +253,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--census", type=Path)
     parser.add_argument("--adult", type=Path)
+    parser.add_argument("--reuters", type=Path)
     given = parser.parse_args()
     if given.check:
         if stale := out_of_date():
@@ -253,6 +264,8 @@ def main() -> None:
         fill_measured(given.census)
     if given.adult:
         fill_learned(given.adult)
+    if given.reuters:
+        fill_collections(given.reuters)
 
 
 if __name__ == "__main__":

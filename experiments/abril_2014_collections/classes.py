@@ -12,8 +12,8 @@ from experiments.abril_2014_collections.corpora import CORPORA, NAMES, Corpus, p
 from experiments.abril_2014_collections.losses import variants
 from experiments.abril_2014_collections.paper import (
     Line,
+    print_beside_text,
     print_lines,
-    print_said,
     print_table,
     prototype,
     prototype_cell,
@@ -75,15 +75,17 @@ def _words(scenario: str) -> str:
 
 def _largest_loss(k: int) -> None:
     """The conclusions: the maximum error at k = 20 is about 20 % and 15 %."""
-    said = published("figures 4.7 to 4.9")
+    in_text = published("figures 4.7 to 4.9")
     items, jaccard = [], []
     for corpus in CORPORA:
         for scenario in FIGURES:
             for learner in ("kNN10", "NB"):
                 before, after = (accuracy(corpus, plain(k), which, learner) for which in ("original", scenario))
-                items.append((f"{NAMES[corpus]}, {scenario}, {learner}, k={k}", before - after, said[corpus, "largest loss at k=20"]))
+                items.append((f"{NAMES[corpus]}, {scenario}, {learner}, k={k}", before - after, in_text[corpus, "largest loss at k=20"]))
                 jaccard.append(before / (2 - before) - after / (2 - after))
-    print_said("Accuracy lost, beside what the text says of the largest error. Of which scenario and learner, it does not say", items)
+    print_beside_text(
+        "Accuracy lost, beside what the text says of the largest error. Of which scenario and learner, it does not say", items
+    )
     print(f"As Jaccard indices the losses are {min(jaccard):.2f} to {max(jaccard):.2f}.")
     for learner in ("kNN10", "NB"):
         by_draw = [accuracies("MR", plain(k), draw)["original", learner] for draw in range(DRAWS["MR"])]

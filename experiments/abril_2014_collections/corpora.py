@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from experiments.data import data_path
-from shoal.collections import Builder, CollectionRelease, Space, Spherical, Vocabulary
-from shoal.collections.measures import Loss, cosine_loss, euclidean_loss, side_by_side
+from shoal.collections import Builder, CollectionRelease, Space, Spherical, TermWeights
+from shoal.collections.measures import Loss, cosine_loss, euclidean_loss
+from shoal.collections.side_by_side import side_by_side
 from shoal.contracts import quiet
 from shoal.randomness import rng_for
 
@@ -91,7 +92,7 @@ def space(corpus: Corpus, part: Part = "all", draw: int = 0) -> Space:
     given = chosen(corpus, part, draw)
     if part == "train":
         return BUILDER.build(given.texts, labels=given.labels)
-    return BUILDER.transform(Vocabulary.of(space(corpus, "train", draw)), given.texts, labels=given.labels)
+    return BUILDER.transform(TermWeights.of(space(corpus, "train", draw)), given.texts, labels=given.labels)
 
 
 def plain(k: int) -> Spherical:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.abril_2014_collections.corpora import CORPORA, KS, NAMES, PARTS, Corpus, Part, losses, plain
-from experiments.abril_2014_collections.paper import Line, print_lines, print_said, print_table, prototype, published, watched
+from experiments.abril_2014_collections.paper import Line, print_beside_text, print_lines, print_table, prototype, published, watched
 from experiments.abril_2014_collections.plots import curves
 from shoal.collections import Spherical
 
@@ -38,9 +38,9 @@ def figure_4_5(ks: Sequence[int], out: Path | None) -> None:
         lines: list[Line] = [(" ".join(key), line, prototype(f"{what} loss", " ".join(key))) for key, line in found.items()]
         print_lines(f"Figure 4.5{letter}, information loss of ({equation})", ks, lines)
         every = [value for line in found.values() for value in line.values()]
-        said = published("figure 4.5")
-        items = [("least", min(every), said[what, "least"]), ("most", max(every), said[what, "most"])]
-        print_said(f"What the text says of Figure 4.5{letter}", items, 2)
+        in_text = published("figure 4.5")
+        items = [("least", min(every), in_text[what, "least"]), ("most", max(every), in_text[what, "most"])]
+        print_beside_text(f"What the text says of Figure 4.5{letter}", items, 2)
         title = f"Figure 4.5{letter}: information loss of ({equation})"
         curves(out, f"figure_4_5{letter}", title, {" ".join(key): line for key, line in found.items()})
     _below_half(ks, {corpus: spherical[corpus, "all"] for corpus in CORPORA})

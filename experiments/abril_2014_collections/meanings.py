@@ -101,14 +101,14 @@ def table_4_8(ks: Sequence[int], out: Path | None) -> None:
     jobs = [(corpus, nouns, weighting, k) for corpus, nouns in SETS for weighting in WEIGHTINGS for k in KS_4_8]
     for corpus, nouns, weighting, k in watched(jobs, "Table 4.8"):
         found[corpus, nouns, weighting, k] = np.array([_sums(corpus, nouns, weighting, k, draw) for draw in range(DRAWS)])
-    said = published("4.8")
+    in_text = published("4.8")
     for nouns in (50, 100):
         rows: list[list[object]] = []
         for k in KS_4_8:
             ours = found["MR", nouns, "none", k].mean(axis=0)
             cells: list[object] = []
             for value, what, digits in zip(ours, ("SSE", "SSA", "IL"), (2, 2, 1)):
-                cells += [f"{value:.{digits}f}", *beside(float(value), said[str(k), f"{what} {nouns}"], digits)]
+                cells += [f"{value:.{digits}f}", *beside(float(value), in_text[str(k), f"{what} {nouns}"], digits)]
             spread = found["MR", nouns, "none", k][:, 2]
             rows.append([str(k), *cells, f"{spread.min():.1f} to {spread.max():.1f}"])
         heads = ["k", "SSE", "published", "diff.", "SSA", "published", "diff.", "IL %", "published", "diff.", "IL by draw"]
@@ -127,7 +127,7 @@ def table_4_8(ks: Sequence[int], out: Path | None) -> None:
     print(f"Weighted, SSE is {min(sse):.3f} to {max(sse):.3f}: the published 4.9 to 31.7 cannot be sums of weighted distances.\n")
     drawn: dict[str, dict[int, float]] = {}
     for nouns in (50, 100):
-        drawn[f"published f{nouns}x50"] = {k: said[str(k), f"IL {nouns}"] for k in KS_4_8}
+        drawn[f"published f{nouns}x50"] = {k: in_text[str(k), f"IL {nouns}"] for k in KS_4_8}
         drawn[f"ours, {nouns} nouns"] = {k: float(found["MR", nouns, "none", k][:, 2].mean()) for k in KS_4_8}
     curves(out, "figure_4_13", "Figure 4.13: information loss (%)", drawn)
 

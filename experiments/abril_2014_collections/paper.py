@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.abril_2014_linkage.paper import beside, print_table, watched
 
-__all__ = ["Line", "beside", "print_lines", "print_said", "print_table", "prototype", "published", "watched"]
+__all__ = ["Line", "beside", "print_beside_text", "print_lines", "print_table", "prototype", "published", "watched"]
 Line = tuple[str, Mapping[int, float], Mapping[int, float]]  # what, ours by k, the prototype's by k
 
 
@@ -51,7 +51,7 @@ def print_lines(title: str, ks: Sequence[int], lines: Sequence[Line], digits: in
     print_table(title, ["", "", *(f"k={k}" if k > 1 else "original" for k in ks)], rows)
 
 
-def print_said(title: str, items: Sequence[tuple[str, float, float]], digits: int = 3) -> None:
+def print_beside_text(title: str, items: Sequence[tuple[str, float, float]], digits: int = 3) -> None:
     """Single figures: what, ours, published."""
     rows = [[what, f"{ours:.{digits}f}", *beside(ours, theirs, digits)] for what, ours, theirs in items]
     print_table(title, ["", "ours", "published", "difference"], rows)

@@ -12,8 +12,8 @@ from scipy import sparse
 from experiments.abril_2014_collections.corpora import CORPORA, NAMES, SEED, Corpus, plain, release, space
 from experiments.abril_2014_collections.paper import Line, print_lines, prototype, watched
 from experiments.abril_2014_collections.plots import curves
-from shoal.collections.measures import side_by_side
 from shoal.collections.queries import QueryAgreement, agreement
+from shoal.collections.side_by_side import side_by_side
 from shoal.randomness import rng_for
 
 LENGTHS = (1, 3, 5)

@@ -11,8 +11,9 @@ import numpy as np
 from experiments.abril_2014_collections.corpora import CORPORA, NAMES, SEED, Corpus, plain, release, space
 from experiments.abril_2014_collections.paper import Line, print_lines, print_table, prototype, prototype_cell, watched
 from experiments.abril_2014_collections.plots import curves
+from shoal.arrays import IntArray
 from shoal.collections.clusters import adjusted_rand, spherical_k_means
-from shoal.collections.measures import IntArray, side_by_side
+from shoal.collections.side_by_side import side_by_side
 from shoal.randomness import rng_for
 
 NUMBERS: dict[Corpus, tuple[int, ...]] = {"R": (5, 7, 10, 15, 20, 25), "MR": (2, 5, 10, 15, 20, 25)}

@@ -21,8 +21,8 @@ from experiments.abril_2014_collections.corpora import (
 )
 from experiments.abril_2014_collections.paper import (
     beside,
+    print_beside_text,
     print_lines,
-    print_said,
     print_table,
     prototype,
     prototype_cell,
@@ -74,14 +74,14 @@ def figure_4_1(ks: Sequence[int], out: Path | None) -> None:
     """Distances between the originals."""
     before = {corpus: shares(corpus, SHOWN[0])[0] for corpus in watched(CORPORA, "Figure 4.1")}
     _histogram("Figure 4.1, pairs by cosine distance", before)
-    said = published("figure 4.1")
+    in_text = published("figure 4.1")
     found = {
         ("R", "from .9 to 1"): before["R"][9],
         ("R", "1"): before["R"][10],
         ("R", "last two"): sum(before["R"][9:]),
         ("MR", "last two"): sum(before["MR"][9:]),
     }
-    print_said("What the text says of Figure 4.1", [(f"{NAMES[key[0]]}, {key[1]}", found[key], said[key]) for key in said])
+    print_beside_text("What the text says of Figure 4.1", [(f"{NAMES[key[0]]}, {key[1]}", found[key], in_text[key]) for key in in_text])
     bars(out, "figure_4_1", "Figure 4.1: pairs by cosine distance", TENTHS, {NAMES[c]: before[c] for c in CORPORA})
 
 
@@ -93,7 +93,9 @@ def figure_4_4(ks: Sequence[int], out: Path | None) -> None:
         after = {corpus: shares(corpus, k)[1] for corpus in CORPORA}
         _histogram(f"Figure 4.4, pairs by cosine distance, k={k}", after)
         bars(out, f"figure_4_4_k{k}", f"Figure 4.4: pairs by cosine distance, k={k}", TENTHS, {NAMES[c]: after[c] for c in CORPORA})
-    print_said("What the text says of Figure 4.4", [("Reuters, 1, k=3", shares("R", 3)[1][10], published("figure 4.4")["R", "1 at k=3"])])
+    print_beside_text(
+        "What the text says of Figure 4.4", [("Reuters, 1, k=3", shares("R", 3)[1][10], published("figure 4.4")["R", "1 at k=3"])]
+    )
 
 
 def _histogram(title: str, found: dict[Corpus, list[float]]) -> None:
@@ -107,18 +109,20 @@ def figures_4_2_and_4_3(ks: Sequence[int], out: Path | None) -> None:
     density = {}
     for corpus, k in watched([(corpus, k) for corpus in CORPORA for k in ks], "Figures 4.2 and 4.3"):
         score = Words().measure(space(corpus), release(corpus, plain(k)), rng_for(SEED, "words"))
-        said: Any = score.details
+        details: Any = score.details
         assert score.value is not None
-        words[corpus] |= {1: said["before"], k: score.value}
-        weights[corpus] |= {1: said["mean_weight_before"], k: said["mean_weight"]}
-        density[corpus] = said["density"]
+        words[corpus] |= {1: details["before"], k: score.value}
+        weights[corpus] |= {1: details["mean_weight_before"], k: details["mean_weight"]}
+        density[corpus] = details["density"]
     lines = [(NAMES[corpus], words[corpus], prototype("words", corpus)) for corpus in CORPORA]
     print_lines("Figure 4.2, words with a weight in a row", (1, *ks), lines, 1)
     lines = [(NAMES[corpus], weights[corpus], prototype("weight", corpus)) for corpus in CORPORA]
     print_lines("Figure 4.3, mean weight of the words of a row", (1, *ks), lines, 4)
-    said = published("figure 4.2")
-    items = [(f"{NAMES[corpus]}, share of all words, k={ks[-1]}", density[corpus], said[corpus, "density at k=20"]) for corpus in CORPORA]
-    print_said("What the text says of Figure 4.2: 'increases about 5 % and 16 %', which is the density reached", items)
+    in_text = published("figure 4.2")
+    items = [
+        (f"{NAMES[corpus]}, share of all words, k={ks[-1]}", density[corpus], in_text[corpus, "density at k=20"]) for corpus in CORPORA
+    ]
+    print_beside_text("What the text says of Figure 4.2: 'increases about 5 % and 16 %', which is the density reached", items)
     for corpus in CORPORA:
         curves(out, f"figure_4_2_{corpus}", f"Figure 4.2: words of a row, {NAMES[corpus]}", {"words": words[corpus]})
     curves(out, "figure_4_3", "Figure 4.3: mean weight of a word", {NAMES[corpus]: weights[corpus] for corpus in CORPORA})

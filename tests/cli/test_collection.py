@@ -40,10 +40,13 @@ def run(space, desk, shoal):
 
 
 def test_from_texts_to_a_release_that_is_verified_and_searched(run, desk, shoal):
-    said = json.loads((run / "certificate.json").read_text())
-    assert [(one["what"], one["value"], one["holds"]) for one in said["promises"]] == [("k-anonymity", 3, True)]
-    assert said["release"]["rows"] == 30
-    assert {one["name"] for one in said["attacks"]} >= {"document-linkage", "term-linkage", "last-member"}
+    certificate = json.loads((run / "certificate.json").read_text())
+    assert [(one["what"], one["value"], one["holds"]) for one in certificate["promises"]] == [("k-anonymity", 3, True)]
+    assert certificate["release"]["rows"] == 30
+    assert {one["name"]: one["risk"] for one in certificate["attacks"]} == {
+        "document-linkage": "linkage", "term-linkage": "linkage", "last-member": "reconstruction"
+    }  # fmt: skip
+    assert {one["name"] for one in certificate["not_tried"]} == {"concept-linkage", "membership"}
     assert shoal("verify", run / "release.npz", run / "certificate.json").code == 0
     found = json.loads(shoal("collection", "query", run, "crude barrel", "--json").out)
     assert found[0]["rows"] >= 3
@@ -51,6 +54,29 @@ def test_from_texts_to_a_release_that_is_verified_and_searched(run, desk, shoal)
     assert "No cluster" in shoal("collection", "query", run, "zebra").err
     assert "Attacks" in shoal("collection", "attack", run).out
     assert "normalised-loss" in shoal("collection", "measure", run).out
+
+
+def test_a_query_is_cut_as_the_documents_were(desk, shoal):
+    """The terms of a space of stems are stems, so words of a query must become stems, too; words left out by name stay with the owner."""
+    path = desk / "news.jsonl"
+    texts = [
+        "the price of a company",
+        "prices of companies drill",
+        "company drilled at a price",
+        "corn crops",
+        "a crop of corn",
+        "corn, crop",
+    ]
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    built = ("-p", "keep=all", "-p", "reduce=stems", "-p", "exclude=baker")
+    assert shoal("collection", "build", path, "-o", desk / "s", "--column", "text", *built).code == 0
+    assert shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=3", "-o", desk / "r").code == 0
+    found = json.loads(shoal("collection", "query", desk / "r", "prices companies drilling", "--json").out)
+    assert found[0]["rows"] == 3
+    assert {"price", "compani"} <= set(found[0]["terms"])
+    certificate = (desk / "r" / "certificate.json").read_text()
+    assert json.loads(certificate)["built"]["reduce"] == "stems"
+    assert "baker" not in certificate
 
 
 def test_what_leaves_holds_no_name_no_file_and_no_order(run, letters):
@@ -94,8 +120,12 @@ def test_small_collections_are_protected_and_say_what_could_not_be_measured(desk
     assert shoal("collection", "build", path, "-o", desk / "s", "--column", "text", "-p", "keep=all", "-p", "exclude=price").code == 0
     ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=4", "-o", desk / "r")
     assert ran.code == 0
-    said = json.loads((desk / "r" / "certificate.json").read_text())
-    assert any("Not measured" in one["note"] for one in said["measures"])
+    certificate = json.loads((desk / "r" / "certificate.json").read_text())
+    without = [one for one in certificate["measures"] if one["value"] is None]
+    assert {one["name"]: one["better"] for one in without} == {
+        "semantic-loss": "lower", "topic-agreement": "higher", "one-class-clusters": "lower", "unique-labels": "lower"
+    }  # fmt: skip
+    assert all(one["note"] for one in without)
     assert "price" not in shoal("collection", "query", desk / "r", "market").out
     ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=4", "-p", "term_documents=12", "-o", desk / "none")
     assert "Nothing is left" in ran.err
@@ -141,7 +171,7 @@ def test_a_column_of_lines(desk, shoal):
         (("protect", "space", "--method", "sferical", "-o", "x"), "Did you mean 'spherical'"),
         (("protect", "space", "--method", "spherical", "-p", "k=31", "-o", "x"), "31"),
         (("protect", "space", "--method", "spherical", "-p", "k=1", "-o", "x"), "k must be 2 or more"),
-        (("measure", "space"), "not the run of a collection"),
+        (("measure", "space"), "not a run folder"),
         (("query", "space", "oil"), "no file"),
     ],
 )

@@ -1,5 +1,7 @@
 """Intruders: by hand, against releases that protect nothing and releases that tell nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -167,7 +169,7 @@ def test_meanings_that_all_have_in_common_find_nothing(tmp_path, monkeypatch):
     space = Space.of(np.repeat([[1.0, 0], [0, 1]], 4, axis=0), terms=["gun", "man"])
     step = Semantic(k=4)
     release = step.protect(space, RNG(0))
-    blind = type(release)(sparse.csr_array([[1.0], [1]]), release.assignment, ("entity.n.01",), release.made_by, release.source_row)
+    blind = replace(release, centroids=sparse.csr_array([[1.0], [1]]), terms=("entity.n.01",))
     found = ConceptLinkage().attack(space, blind, RNG(0))
     assert (found.hit, found.strict_hit) == (4, 0)
     assert ConceptLinkage().attack(space, release, RNG(0)).hit == 8
@@ -212,13 +214,13 @@ def test_members_by_hand():
 
 def test_what_an_intruder_cannot_do_is_said(pairs):
     space, release = pairs
-    with pytest.raises(ParameterError, match="needs outsiders"):
+    with pytest.raises(DataError, match="needs outsiders"):
         Membership().attack(space, release, RNG(0))
     with pytest.raises(DataError, match="other terms"):
         Membership().attack(space, release, RNG(0), outsiders=space_of([[1, 1]] * 3))
     with pytest.raises(DataError, match="Two members and two outsiders"):
         Membership().attack(space, release, RNG(0), outsiders=space.take([0]))
-    with pytest.raises(DataError, match="releases of the method semantic"):
+    with pytest.raises(DataError, match="holds words, not meanings"):
         ConceptLinkage().attack(space, release, RNG(0))
     with pytest.raises(ParameterError, match="terms must be 1 or more"):
         TermLinkage(terms=0)

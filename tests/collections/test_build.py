@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from shoal.collections import Builder, Space, Vocabulary, unit_rows
+from shoal.collections import Builder, Space, TermWeights, unit_rows
 from shoal.errors import DataError, OutputError, ParameterError
 from tests.data import data_path
 
@@ -61,7 +61,7 @@ def test_vocabulary_of_one_part_serves_another():
     assert space.matrix.toarray()[0] == pytest.approx(np.array([one, two, 0]) / np.hypot(one, two))
     again = builder.transform(vocabulary, train)
     assert (again.matrix != builder.build(train).matrix).nnz == 0
-    assert Vocabulary.of(space).terms == vocabulary.terms
+    assert TermWeights.of(space).terms == vocabulary.terms
 
 
 def test_wordnet_keeps_words_as_they_are_written(monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.collections.attacks import DocumentLinkage, LastMember, Membership, TermLinkage
-from shoal.collections.build import Builder, Vocabulary
+from shoal.collections.build import Builder, TermWeights
 from shoal.collections.classify import Classification
 from shoal.collections.measures import EuclideanLoss, NormalisedLoss, OneClass, SoleTerms, SphericalLoss, UniqueLabels, Words
 from shoal.collections.queries import QueryAgreement
@@ -39,7 +39,7 @@ def parts():
     real_wordnet()
     train = Builder().build(documents("train")[0], labels=documents("train")[1])
     texts, labels = documents("test")
-    test = Builder().transform(Vocabulary.of(train), texts, labels=labels)
+    test = Builder().transform(TermWeights.of(train), texts, labels=labels)
     return train, plain(train), test, plain(test)
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from shoal.collections.measures import side_by_side
 from shoal.collections.queries import QueryAgreement, agreement, ask, drawn_queries
+from shoal.collections.side_by_side import side_by_side
 from shoal.collections.space import Space
 from shoal.errors import ParameterError
 from tests.collections.test_measures import RNG, collections, released, space_of
@@ -78,10 +78,10 @@ def test_queries_are_what_they_are_said_to_be():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"), [({"queries": 0}, "queries must be 1"), ({"results": 0}, "results must be 1"), ({"lengths": ()}, "lengths")]
+    ("wrong", "sentence"), [({"queries": 0}, "queries must be 1"), ({"results": 0}, "results must be 1"), ({"lengths": ()}, "lengths")]
 )
-def test_wrong_parameters(wrong, said):
-    with pytest.raises(ParameterError, match=said):
+def test_wrong_parameters(wrong, sentence):
+    with pytest.raises(ParameterError, match=sentence):
         QueryAgreement(**wrong)
 
 

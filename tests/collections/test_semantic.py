@@ -359,5 +359,5 @@ def test_wordnet_absent_or_of_another_shape(monkeypatch, tmp_path):
 
 def test_loss_of_another_method():
     space = space_of(np.eye(4, len(NOUNS), dtype=np.int64))
-    with pytest.raises(DataError, match="made by another"):
+    with pytest.raises(DataError, match="holds words, not meanings"):
         semantic_sums(space, Spherical(k=2).protect(space, np.random.default_rng(0)))

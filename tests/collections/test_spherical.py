@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from shoal.checks.collections import check_collection
 from shoal.collections import Builder, CollectionRelease, Space, Spherical, unit_rows
-from shoal.collections.release import check_file
 from shoal.collections.spherical import centroids_of
 from shoal.errors import DataError, ParameterError, PromiseBroken
 from shoal.kernels.spherical.diversity import diverse_groups
@@ -17,6 +17,7 @@ from shoal.kernels.spherical.mdav import Rows, content_order, rows_of, spherical
 from shoal.kernels.spherical.refine import swap_passes
 from shoal.kernels.spherical.svd import latent_points, mdav_of_directions
 from shoal.promises import Promise
+from shoal.runs.collections import write_release
 
 TOY = ["a a b", "a b", "c d", "c d d", "e f", "e e f b"]
 
@@ -268,7 +269,7 @@ def test_written_checked_and_read(tmp_path):
     assert (again.centroids != release.centroids).nnz == 0
     assert again.assignment.tolist() == release.assignment.tolist()
     assert (again.terms, again.labels, again.made_by, again.idf) == (release.terms, release.labels, release.made_by, None)
-    found = check_file(tmp_path / "release.npz", again.promises)
+    found = check_collection(tmp_path / "release.npz", again.promises)
     assert [one.promised for one in found] == [3, 2]
     assert all(one.holds for one in found)
     assert (sparse.load_npz(tmp_path / "release.npz") != release.centroids).nnz == 0
@@ -302,7 +303,7 @@ def test_a_broken_promise_writes_nothing(tmp_path, broken):
             labels[row] = "same"
     wrong = CollectionRelease(centroids, assignment, release.terms, release.made_by, release.source_row, tuple(labels))
     with pytest.raises(PromiseBroken, match="Nothing was released"):
-        wrong.write(tmp_path / "release.npz")
+        write_release(wrong, tmp_path / "release.npz")
     assert not list(tmp_path.iterdir())
 
 
@@ -312,14 +313,14 @@ def test_promises_nobody_can_count_are_not_made(tmp_path):
     assert [promise.what for promise in release.promises] == ["k-anonymity"]
     release.write(tmp_path / "release.npz")
     with pytest.raises(DataError, match="no check for the promise"):
-        check_file(tmp_path / "release.npz", [Promise("l-diversity", 2, ("vector",), "label")])
+        check_collection(tmp_path / "release.npz", [Promise("l-diversity", 2, ("vector",), "label")])
 
 
 def test_files_that_are_no_release(tmp_path):
     with pytest.raises(DataError, match="There is no file"):
         CollectionRelease.read(tmp_path / "none.npz")
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04")
-    for read in (CollectionRelease.read, lambda path: check_file(path, ())):
+    for read in (CollectionRelease.read, lambda path: check_collection(path, ())):
         with pytest.raises(DataError, match="damaged"):
             read(tmp_path / "bad.npz")
 

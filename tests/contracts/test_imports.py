@@ -18,7 +18,7 @@ NOUNS = set(
 CONTRACTS = {"contracts", "registry"}
 TEXT = {"text"}  # words, WordNet and search, for documents and collections alike
 FAMILIES = {"methods", "measures", "attacks", "documents", "collections"}
-TOPS = {"runs", "checks", "report", "api", "testing", "testing_tables"}
+TOPS = {"runs", "checks", "report", "api", "testing", "testing_tables", "testing_collections"}
 
 # What each part may import of shoal, besides itself. "" is the package itself, which holds the version and loads names lazily.
 ALLOWED = {

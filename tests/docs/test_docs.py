@@ -19,10 +19,13 @@ from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import protect_to_folder
 from tests.data import ROOT
+from tests.documents.tiny_wordnet import write_wordnet
 
 DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-KINDS = ("method", "measure", "attack")
+TABLES = ("method", "measure", "attack")
+COLLECTIONS = ("collection-method", "collection-measure", "collection-attack")
+KINDS = (*TABLES, *COLLECTIONS)
 
 
 def _own(kind: Any) -> dict[str, type[Any]]:
@@ -33,8 +36,14 @@ def _own(kind: Any) -> dict[str, type[Any]]:
 REGISTERED = [(kind, name, cls) for kind in KINDS for name, cls in _own(kind).items()]
 
 
+def _folder(kind: str) -> str:
+    """Of pages: methods, or collections/methods."""
+    family, _, what = kind.rpartition("-")
+    return f"{family}s/{what}s" if family else f"{what}s"
+
+
 def _page(kind: str, name: str) -> str:
-    return (DOCS / f"{kind}s" / f"{name}.md").read_text(encoding="utf-8")
+    return (DOCS / _folder(kind) / f"{name}.md").read_text(encoding="utf-8")
 
 
 def _blocks(page: Path) -> list[str]:
@@ -56,13 +65,13 @@ def _generate() -> ModuleType:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_name_has_a_page_and_every_page_a_name(kind: str) -> None:
-    assert {page.stem for page in (DOCS / f"{kind}s").glob("*.md")} == set(_own(kind))
+    assert {page.stem for page in (DOCS / _folder(kind)).glob("*.md")} == set(_own(kind))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_index_lists_every_page(kind: str) -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert [name for name in _own(kind) if f"({kind}s/{name}.md)" not in index] == []
+    assert [name for name in _own(kind) if f"({_folder(kind)}/{name}.md)" not in index] == []
 
 
 def test_parameter_tables_are_up_to_date() -> None:
@@ -80,9 +89,10 @@ def test_a_stale_parameter_table_is_noticed() -> None:
 def test_page_has_its_parts(kind: str, name: str) -> None:
     page = _page(kind, name)
     assert page.startswith(f"# `{name}`: ")
-    parts = ["issing", "## Parameters", "## Example", "```python", "Reference"]
+    parts = ["## Parameters", "## Example", "```python", "Reference"]
+    parts += ["issing"] if kind in TABLES else []
     parts += ["## When to use it, and when not"] if kind != "measure" else ["```text"]
-    parts += ["## What it promises, and what not", "## What an intruder gets"] if kind == "method" else ["## How to read it"]
+    parts += ["## What it promises, and what not", "## What an intruder gets"] if kind.endswith("method") else ["## How to read it"]
     assert [part for part in parts if part not in page] == []
 
 
@@ -91,6 +101,11 @@ def test_page_shows_measured_figures(kind: str, name: str) -> None:
     measured = re.search(r"<!-- measured -->(.*?)<!-- /measured -->", _page(kind, name), flags=re.DOTALL)
     assert measured
     assert measured[1].count("\n|") >= 4, "run python docs/generate.py --census census.csv"
+
+
+@pytest.mark.parametrize(("name", "cls"), _own("collection-method").items())
+def test_page_of_a_method_of_collections_promises_what_it_does(name: str, cls: type[Any]) -> None:
+    assert ("**k-anonymity of vectors**" in _page("collection-method", name)) == ("k-anonymity" in cls.guarantees)
 
 
 @pytest.mark.parametrize(("name", "cls"), _own("method").items())
@@ -122,6 +137,8 @@ def test_readme_names_the_two_commands() -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if DOCS / "collections" in page.parents:  # wherever tests run, with a WordNet that has the nouns of the examples
+        monkeypatch.setenv("SHOAL_WORDNET", str(write_wordnet(tmp_path / "wordnet")))
     for number, block in enumerate(_blocks(page), 1):
         exec(compile(block, f"{page.name}, block {number}", "exec"), {"__name__": "__main__"})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
@@ -15,7 +15,7 @@ collection = typer.Typer(
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Parameter = Annotated[Optional[list[str]], typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
-RunFolder = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
+Run = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
 Seed = Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")]
 
 
@@ -80,24 +80,24 @@ def protect(
     from shoal.runs.collections import protect_space
 
     with show.progress() as progress:
-        said = protect_space(space, method, out, verbs.parameters(parameter), seed, progress)
+        certificate = protect_space(space, method, out, verbs.parameters(parameter), seed, progress)
     if json:
-        show.data({"folder": str(out), "certificate": said})
+        show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json")})
         return
-    about = said["release"]
-    rows = [("documents released", f"{about['rows']:,}"), ("clusters", f"{about['clusters']:,}"), ("terms", f"{about['terms']:,}")]
-    rows += [(f"{one['what']} promised", f"{show.number(one['value'])}, found {show.number(one['found'])}") for one in said["promises"]]
-    rows += [(f"{one['name']} hits", verbs.rate(one)) for one in said["attacks"]]
-    rows += [(one["name"], show.number(one["value"])) for one in said["measures"]]
+    about = certificate.release
+    rows = [("documents released", f"{about.rows:,}"), ("clusters", f"{about.clusters:,}"), ("terms", f"{about.terms:,}")]
+    rows += [(f"{one.what} promised", f"{show.number(one.value)}, found {show.number(one.found)}") for one in certificate.promises]
+    rows += [(f"{one.name} hits", verbs.rate(one)) for one in certificate.attacks]
+    rows += [(one.name, show.number(one.value)) for one in certificate.measures if one.value is not None]
     show.table("Release", ["what", "found"], rows)
-    for warning in said["warnings"]:
+    for warning in certificate.warnings:
         show.say(f"Warning: {warning}")
     show.say(f"{out}/ holds release.npz, its certificate and report.html. {out}/private/ stays with you.")
 
 
 @collection.command()
 def measure(
-    run: RunFolder,
+    run: Run,
     name: Annotated[Optional[list[str]], typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     test: Annotated[Optional[Path], typer.Option("--test", help="The run of a test set built with --like: classifiers, too.")] = None,
     parameter: Parameter = None,
@@ -106,12 +106,13 @@ def measure(
     """What the release costs, and what its clusters give away."""
     from shoal.certificate import plain
     from shoal.cli import show
-    from shoal.runs.collections import classified, load_collection, measured
+    from shoal.runs.collections import CollectionSubject, classified, load_collection
+    from shoal.runs.evidence import measure_all
 
     held = load_collection(run)
     chosen = _chosen("measure", name, parameter)
     with show.progress() as progress:
-        scores = measured(held, chosen, progress)
+        scores = measure_all(CollectionSubject(held.space, held.release), chosen, held.secret, progress)
         scores += classified(held, load_collection(test), progress) if test else []
     if json:
         show.data([plain(score.public()) for score in scores])
@@ -122,7 +123,7 @@ def measure(
 
 @collection.command()
 def attack(
-    run: RunFolder,
+    run: Run,
     name: Annotated[Optional[list[str]], typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
     outsiders: Annotated[
         Optional[Path], typer.Option("--outsiders", help="A space of other documents built with --like, for membership.")
@@ -134,19 +135,21 @@ def attack(
     from shoal.certificate import plain
     from shoal.cli import show, verbs
     from shoal.collections.space import Space
-    from shoal.runs.collections import attacked, load_collection
+    from shoal.runs.collections import CollectionSubject, load_collection
+    from shoal.runs.evidence import attack_all
 
     held = load_collection(run)
     chosen = _chosen("attack", name, parameter)
     with show.progress() as progress:
-        results = attacked(held, chosen, Space.read(outsiders) if outsiders else None, progress)
+        subject = CollectionSubject(held.space, held.release, Space.read(outsiders) if outsiders else None)
+        attacked = attack_all(subject, chosen, held.secret, progress)
     if json:
-        show.data([plain(result.public()) for result in results])
+        show.data([plain(result.public()) for result in attacked.results])
         return
-    rows = [(one.name, verbs.rate(one.public()), f"{one.strict_hit / one.tried:.1%}", one.note) for one in results]
+    rows = [(one.name, verbs.rate(one), f"{one.strict_hit / one.tried:.1%}", one.note) for one in attacked.results]
     show.table("Attacks", ["attack", "hits", "strict", "note"], rows)
-    if outsiders is None and not chosen:
-        show.say("membership was not tried: it needs documents that are not in the collection (--outsiders).")
+    for untried, why in attacked.not_tried.items():
+        show.say(f"{untried} was not tried. {why}")
 
 
 @collection.command()
@@ -157,31 +160,32 @@ def query(
     json: Json = False,
 ) -> None:
     """Search a release. Needs nothing private: what is shown is what anybody can see."""
-    import json as json_
-
+    from shoal.certificate import CollectionCertificate, read_certificate
     from shoal.cli import show
+    from shoal.collections.queries import answers, query_words
     from shoal.collections.release import CollectionRelease
-    from shoal.runs.collections import RELEASE, queried, query_words
+    from shoal.runs.collections import RELEASE
 
     release = CollectionRelease.read(run / RELEASE if run.is_dir() else run)
     about = (run if run.is_dir() else run.parent) / "certificate.json"
-    built = json_.loads(about.read_text(encoding="utf-8")).get("built") if about.is_file() else None
-    found = queried(release, query_words(words, built), results)
+    certificate = read_certificate(about) if about.is_file() else None
+    built = certificate.built if isinstance(certificate, CollectionCertificate) else None
+    found = answers(release, query_words(words, built), results)
     if json:
-        show.data(found)
+        show.data([one._asdict() for one in found])
         return
-    rows = [(f"{one['relevance']:.3f}", f"{one['rows']:,}", str(one["cluster"]), ", ".join(one["terms"])) for one in found]
+    rows = [(f"{one.relevance:.3f}", f"{one.rows:,}", str(one.cluster), ", ".join(one.terms)) for one in found]
     show.table(f"Clusters about {words}", ["relevance", "documents", "cluster", "heaviest terms"], rows)
     if not found:
         show.say("No cluster has any of these words.")
 
 
-def _chosen(kind: Any, names: list[str] | None, parameter: list[str] | None) -> list[Any]:
+def _chosen(kind: Literal["measure", "attack"], names: list[str] | None, parameter: list[str] | None) -> list[Any]:
     from shoal.cli import verbs
     from shoal.errors import ParameterError
-    from shoal.runs.collections import make
+    from shoal.registry import make
 
     wanted, given = verbs.names(names), verbs.parameters(parameter)
     if given and len(wanted) != 1:
         raise ParameterError(f"-p needs one {kind} to belong to: name it with --{kind}.")
-    return [make(kind, name, given) for name in wanted]
+    return [make("collection-measure" if kind == "measure" else "collection-attack", name, given) for name in wanted]

@@ -14,13 +14,13 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.measures import Pair, blocks, over_same_terms, side_by_side, sums
+from shoal.collections.contracts import CollectionAttack
 from shoal.collections.release import CollectionRelease
+from shoal.collections.side_by_side import SideBySide, blocks, no_common_terms, no_meanings, over_same_terms, side_by_side, sums
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
-from shoal.errors import DataError, ParameterError, counted
-from shoal.params import Params
-from shoal.score import AttackResult, wilson
+from shoal.errors import DataError, counted
+from shoal.score import AttackResult, Risk, wilson
 
 TIE = 1e-9  # similarities this near are the same
 Wanted = Literal["cluster", "row"]
@@ -29,7 +29,7 @@ Ways = Literal["strongest", "terms", "cosine"]
 WAYS = "terms: terms in common, then the cosine; cosine: the cosine alone; strongest: both, of which the better one counts"
 
 
-class DocumentLinkage(Params):
+class DocumentLinkage(CollectionAttack):
     """The intruder holds whole documents, as vectors of the owner's terms and weights, and looks for their rows.
 
     By terms, the row that has most of the document's terms comes first, and the cosine decides between equals: a sum of documents has
@@ -39,11 +39,14 @@ class DocumentLinkage(Params):
 
     name: ClassVar[str] = "document-linkage"
     title: ClassVar[str] = "Linking whole documents"
+    risk: ClassVar[Risk] = "linkage"
     by: Ways = Field("strongest", description=WAYS)
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
     documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
 
-    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(
+        self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
+    ) -> AttackResult:
         """Is another cluster more similar than the right one, and how many tie with it?"""
         pair = over_same_terms(space, release)
         tried = _drawn(len(space), self.documents, rng)
@@ -53,8 +56,17 @@ class DocumentLinkage(Params):
             results.append(_result(self.model_copy(update={"by": by}), pair, tried, found, self.wanted))
         return max(results, key=lambda result: result.hit)
 
+    def warning(self, result: AttackResult, release: CollectionRelease) -> str:
+        """Most clusters are found."""
+        return _found_cluster(result)
 
-class TermLinkage(Params):
+
+def _found_cluster(result: AttackResult) -> str:
+    rate = float(result.details["cluster_rate"])
+    return f"Whoever holds a document finds its cluster in {rate:.0%} of cases; its row is then one in k." if rate > 0.5 else ""
+
+
+class TermLinkage(CollectionAttack):
     """The intruder knows a few terms of a document, not their weights, and looks for the rows that have most of them.
 
     Of rows with equally many, those where they weigh more come first. Terms are drawn at random from those of the document; one with
@@ -63,11 +75,14 @@ class TermLinkage(Params):
 
     name: ClassVar[str] = "term-linkage"
     title: ClassVar[str] = "Linking a few known terms"
+    risk: ClassVar[Risk] = "linkage"
     terms: int = Field(5, ge=1, description="Terms known of each document")
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
     documents: int | None = Field(None, ge=1, description="Documents tried, drawn at random; absent: all")
 
-    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(
+        self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
+    ) -> AttackResult:
         """Is another cluster a better answer than the right one, and how many tie with it?"""
         pair = over_same_terms(space, release)
         tried = _drawn(len(space), self.documents, rng)
@@ -88,7 +103,7 @@ def _compared(rows: Any, centroids: Any, by: By) -> tuple[Any, Any]:
     return known, sparse.hstack(((centroids > 0).astype(np.float64), 0.5 * centroids), format="csr")
 
 
-class ConceptLinkage(Params):
+class ConceptLinkage(CollectionAttack):
     """Against a release of meanings, as `semantic` makes it: the intruder holds whole documents and knows WordNet.
 
     The row of a document's cluster holds only hypernyms of its nouns. Rows with the fewest meanings that are not come first; of equal
@@ -97,9 +112,16 @@ class ConceptLinkage(Params):
 
     name: ClassVar[str] = "concept-linkage"
     title: ClassVar[str] = "Linking whole documents to meanings"
+    risk: ClassVar[Risk] = "linkage"
     wanted: Wanted = Field("cluster", description="What counts as a hit: the cluster of the document, or its row")
 
-    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def applies(self, space: Space, release: CollectionRelease, outsiders: Space | None = None) -> str:
+        """The release must hold meanings."""
+        return no_meanings(release)
+
+    def attack(
+        self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
+    ) -> AttackResult:
         """Is another cluster a better answer than the right one, and how many tie with it?"""
         pair = side_by_side(space, release)
         above = _hypernyms(space, release)
@@ -111,14 +133,16 @@ class ConceptLinkage(Params):
         found = _linked(above, (shown + rarity).tocsr(), pair.cluster, pair.sizes, progress, np.diff(shown.indptr))
         return _result(self, pair, np.arange(len(space)), found, self.wanted)
 
+    def warning(self, result: AttackResult, release: CollectionRelease) -> str:
+        """Most clusters are found."""
+        return _found_cluster(result)
+
 
 def _hypernyms(space: Space, release: CollectionRelease) -> Any:
     """Documents by terms of the release: 1 where a noun of the document that the method looked at has that meaning above it."""
-    from shoal.collections.semantic import Semantic  # which reads WordNet
+    from shoal.collections.semantic import concepts_of  # which reads WordNet
 
-    if not release.made_by or release.made_by[-1].method != Semantic.name:
-        raise DataError("Concept linkage is against releases of the method semantic. Use document-linkage against others.")
-    concepts = Semantic(**release.made_by[-1].parameters).concepts(space)
+    concepts = concepts_of(space, release)
     meanings, documents = concepts.meanings, concepts.documents
     shape = (len(meanings.starts) - 1, meanings.synsets)
     lines = sparse.csr_array((np.ones(len(meanings.above)), meanings.above, meanings.starts), shape=shape)
@@ -163,7 +187,7 @@ def _drawn(n: int, documents: int | None, rng: Generator) -> IntArray:
     return np.arange(n) if documents is None or documents >= n else np.sort(rng.choice(n, documents, replace=False))
 
 
-def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
+def _result(attack: CollectionAttack, pair: SideBySide, tried: IntArray, found: Linked, wanted: Wanted) -> AttackResult:
     cluster = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied, 1))
     row = np.where(found.beaten, 0.0, 1 / np.maximum(found.tied_rows, 1))
     released = int(pair.sizes.sum())
@@ -180,7 +204,7 @@ def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: 
         strict_hit=float((share == 1).sum()),
         chance=chances[wanted],
         interval=wilson(min(hit, len(tried)), len(tried)),
-        risk="linkage",
+        risk=attack.risk,
         note=f"{counted(shared, 'document ties', 'documents tie')} between clusters; each counts as its share." if shared else "",
         details={
             **attack.given(),
@@ -194,7 +218,7 @@ def _result(attack: Params, pair: Pair, tried: IntArray, found: Linked, wanted: 
     )
 
 
-class Membership(Params):
+class Membership(CollectionAttack):
     """The intruder holds a document and asks whether it is in the collection: its nearest released row is nearer if it is.
 
     By terms, near is the row that lacks the fewest of its terms; a member's row has all. As many members as outsiders are tried. What
@@ -205,23 +229,35 @@ class Membership(Params):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Is the document in the collection?"
+    risk: ClassVar[Risk] = "membership"
     by: Ways = Field("strongest", description=WAYS)
+
+    def applies(self, space: Space, release: CollectionRelease, outsiders: Space | None = None) -> str:
+        """There must be outsiders, over the terms of the space, and two of each side at least."""
+        if why := no_common_terms(space, release):
+            return why
+        if outsiders is None:
+            return "Membership needs outsiders: documents like these that are not in the release. Give a space of them."
+        if outsiders.terms != space.terms:
+            return (
+                "The outsiders have other terms than the space. Make both with the same term weights: Builder.transform, or build --like."
+            )
+        if min(len(release), len(outsiders)) < 2:
+            return "Two members and two outsiders are needed at least. Give more documents that are not in the release."
+        return ""
 
     def attack(
         self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
     ) -> AttackResult:
         """How well the similarity to the nearest row tells members from outsiders."""
-        if outsiders is None:
-            raise ParameterError("Membership needs outsiders: documents like these that are not in the release. Give a space of them.")
-        if outsiders.terms != space.terms:
-            raise DataError("The outsiders have other terms than the space. Make both with one vocabulary: Builder.transform.")
+        if why := self.applies(space, release, outsiders):
+            raise DataError(why)
+        assert outsiders is not None
         pair = over_same_terms(space, release)
         other = outsiders.matrix.copy()
         other.resize((len(outsiders), pair.rows.shape[1]))
         inside = pair.rows[pair.cluster >= 0]
         count = min(inside.shape[0], len(outsiders))
-        if count < 2:
-            raise DataError("Two members and two outsiders are needed at least. Give more documents that are not in the release.")
         drawn = [rng.permutation(n)[:count] for n in (inside.shape[0], len(outsiders))]
         results = []
         for by in _ways(self.by):
@@ -237,7 +273,7 @@ class Membership(Params):
                     strict_hit=float(hit),
                     chance=0.5,
                     interval=wilson(hit, 2 * count),
-                    risk="membership",
+                    risk=self.risk,
                     note="k-anonymity does not hide who is in a collection.",
                     details={"by": by, "auc": _auc(members, strangers), "members": len(members), "outsiders": len(strangers)},
                 )
@@ -292,7 +328,7 @@ def _auc(inside: FloatArray, outside: FloatArray) -> float:
 EXACT = 1e-6  # largest difference of a weight
 
 
-class LastMember(Params):
+class LastMember(CollectionAttack):
     """Whoever knows all members of a cluster but one computes the last.
 
     The row is the sum of its members brought to length 1. With K the sum of the known ones and c the row, the sum is s c with
@@ -303,9 +339,12 @@ class LastMember(Params):
 
     name: ClassVar[str] = "last-member"
     title: ClassVar[str] = "The last member from the others"
+    risk: ClassVar[Risk] = "reconstruction"
     near: float = Field(0.99, gt=0, le=1, description="Smallest cosine with the document for it to count as recovered")
 
-    def attack(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> AttackResult:
+    def attack(
+        self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet, outsiders: Space | None = None
+    ) -> AttackResult:
         """Compute every document from the others of its cluster."""
         pair = over_same_terms(space, release)
         tried = np.flatnonzero(pair.cluster >= 0)
@@ -314,10 +353,10 @@ class LastMember(Params):
         widest = int(max(np.diff(total.indptr).max(), np.diff(pair.centroids.indptr).max()))
         for part in blocks(len(tried), widest):
             rows, cluster = pair.rows[tried[part]], pair.cluster[tried[part]]
-            said, c = total[cluster] - rows, pair.centroids[cluster]
-            along = _dots(c, said)
-            s = along + np.sqrt(np.maximum(along**2 - _dots(said, said) + 1, 0))
-            answer = sparse.diags_array(s) @ c - said
+            known_sum, c = total[cluster] - rows, pair.centroids[cluster]
+            along = _dots(c, known_sum)
+            s = along + np.sqrt(np.maximum(along**2 - _dots(known_sum, known_sum) + 1, 0))
+            answer = sparse.diags_array(s) @ c - known_sum
             exact[part] = abs(answer - rows).max(axis=1).toarray().ravel() <= EXACT
             answer.data = np.maximum(answer.data, 0)  # no term weighs less than nothing
             similarity[part] = _dots(answer, rows) / np.maximum(np.sqrt(_dots(answer, answer)), 1e-300)
@@ -334,15 +373,18 @@ class LastMember(Params):
             strict_hit=count,
             chance=0.0,
             interval=wilson(count, len(tried)),
-            risk="reconstruction",
+            risk=self.risk,
             note="" if count else "Rows are taken to be sums of members. This says nothing about rows made in another way.",
             details={"similarity": float(similarity.mean()), "exact": float(exact.mean()), "near": self.near},
             per_record=per_record,
         )
 
+    def warning(self, result: AttackResult, release: CollectionRelease) -> str:
+        """One is too many."""
+        if not result.hit:
+            return ""
+        return f"Whoever knows all documents of a cluster but one can compute the last, in {result.rate:.0%} of cases."
+
 
 def _dots(a: Any, b: Any) -> FloatArray:
     return np.asarray(a.multiply(b).sum(axis=1)).ravel()
-
-
-ATTACKS = (DocumentLinkage, TermLinkage, ConceptLinkage, Membership, LastMember)

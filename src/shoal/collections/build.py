@@ -21,21 +21,21 @@ _LETTERS = re.compile("[a-z]+")
 
 
 @dataclass(frozen=True, repr=False)
-class Vocabulary:
+class TermWeights:
     """The terms of a space in alphabetical order, and what each weighs. Fitted on some documents, it can be used on others."""
 
     terms: tuple[str, ...]
     idf: FloatArray
 
     def __repr__(self) -> str:
-        return f"Vocabulary({counted(len(self.terms), 'term')})"
+        return f"TermWeights({counted(len(self.terms), 'term')})"
 
     @staticmethod
-    def of(space: Space) -> Vocabulary:
-        """The vocabulary that a space was built with."""
+    def of(space: Space) -> TermWeights:
+        """The terms and weights that a space was built with."""
         if space.idf is None:
             raise DataError("The space does not say what its terms weigh. Build it from texts, or give idf.")
-        return Vocabulary(space.terms, space.idf)
+        return TermWeights(space.terms, space.idf)
 
 
 class Builder(Params):
@@ -63,25 +63,25 @@ class Builder(Params):
     def build(self, texts: Iterable[str], names: Sequence[str] | None = None, labels: Sequence[object] | None = None) -> Space:
         """Fit and transform the same texts."""
         terms, counts = self._counted(texts)
-        vocabulary = self._fitted(terms, counts)
-        return self._space(vocabulary, terms, counts, names, labels)
+        term_weights = self._fitted(terms, counts)
+        return self._space(term_weights, terms, counts, names, labels)
 
-    def fit(self, texts: Iterable[str]) -> Vocabulary:
+    def fit(self, texts: Iterable[str]) -> TermWeights:
         """Terms and their weights."""
         return self._fitted(*self._counted(texts))
 
     def transform(
-        self, vocabulary: Vocabulary, texts: Iterable[str], names: Sequence[str] | None = None, labels: Sequence[object] | None = None
+        self, term_weights: TermWeights, texts: Iterable[str], names: Sequence[str] | None = None, labels: Sequence[object] | None = None
     ) -> Space:
         """Texts as vectors over a fitted vocabulary; documents without any of its words are dropped, and their names kept."""
-        return self._space(vocabulary, *self._counted(texts), names, labels)
+        return self._space(term_weights, *self._counted(texts), names, labels)
 
-    def vectorizer(self, vocabulary: Vocabulary) -> Any:
+    def vectorizer(self, term_weights: TermWeights) -> Any:
         """The same as a scikit-learn TfidfVectorizer, ready to transform; its rows of no known word are empty."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        made = TfidfVectorizer(analyzer=self.words, vocabulary=list(vocabulary.terms))
-        made.idf_ = vocabulary.idf
+        made = TfidfVectorizer(analyzer=self.words, vocabulary=list(term_weights.terms))
+        made.idf_ = term_weights.idf
         return made
 
     def words(self, text: str) -> list[str]:
@@ -126,7 +126,7 @@ class Builder(Params):
             found = [stems(pieces) if pieces else [] for pieces in found]
         return found
 
-    def _fitted(self, terms: list[str], counts: Any) -> Vocabulary:
+    def _fitted(self, terms: list[str], counts: Any) -> TermWeights:
         documents = counts.shape[0]
         present = np.bincount(counts.indices, minlength=len(terms))
         kept = (present >= self.least) & (present <= self.most * documents)
@@ -140,7 +140,7 @@ class Builder(Params):
             kept[np.delete(np.flatnonzero(kept), best)] = False
         if not kept.any():
             raise DataError(self._nothing_left(documents, terms))
-        return Vocabulary(tuple(term for term, keep in zip(terms, kept) if keep), idf[kept])
+        return TermWeights(tuple(term for term, keep in zip(terms, kept) if keep), idf[kept])
 
     def _nothing_left(self, documents: int, terms: list[str]) -> str:
         of = counted(documents, "document")
@@ -151,16 +151,16 @@ class Builder(Params):
         return f"None of {counted(len(terms), 'word')} is in enough and in few enough of {of}. Lower least, or raise most."
 
     def _space(
-        self, vocabulary: Vocabulary, terms: list[str], counts: Any, names: Sequence[str] | None, labels: Sequence[object] | None
+        self, term_weights: TermWeights, terms: list[str], counts: Any, names: Sequence[str] | None, labels: Sequence[object] | None
     ) -> Space:
-        place = {term: i for i, term in enumerate(vocabulary.terms)}
+        place = {term: i for i, term in enumerate(term_weights.terms)}
         column = np.fromiter((place.get(term, -1) for term in terms), np.int64, len(terms))
         known = column >= 0
         part = counts[:, known]
         rows = sparse.csr_array((part.data, column[known][part.indices], part.indptr), shape=(counts.shape[0], len(place)))
         names = numbered(counts.shape[0]) if names is None else tuple(map(str, names))
         given = None if labels is None else tuple(map(str, labels))
-        return known_rows(unit_rows(rows * vocabulary.idf), vocabulary.terms, names, given, vocabulary.idf, self.given())
+        return known_rows(unit_rows(rows * term_weights.idf), term_weights.terms, names, given, term_weights.idf, self.given())
 
 
 def _lemmas() -> frozenset[str]:

@@ -15,8 +15,8 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.measures import blocks, over_same_terms
 from shoal.collections.release import CollectionRelease
+from shoal.collections.side_by_side import blocks, over_same_terms
 from shoal.collections.space import Space
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError
@@ -137,8 +137,8 @@ def _largest(votes: FloatArray, prior: IntArray) -> IntArray:
     return np.asarray(order[np.argmax(np.round(votes, 9)[:, order], axis=1)])
 
 
-def _right(said: IntArray, counts: IntArray) -> int:
-    return int(counts[np.arange(len(said)), said].sum())
+def _right(answers: IntArray, counts: IntArray) -> int:
+    return int(counts[np.arange(len(answers)), answers].sum())
 
 
 def _classes(train: Space, test: Space) -> list[str]:

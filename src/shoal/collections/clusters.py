@@ -10,19 +10,19 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.measures import side_by_side
+from shoal.collections.contracts import CollectionMeasure
 from shoal.collections.release import CollectionRelease
+from shoal.collections.side_by_side import no_common_terms, side_by_side
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, counted
 from shoal.kernels.spherical.mdav import content_order, rows_of
-from shoal.params import Params
-from shoal.score import Score
+from shoal.score import Better, Score
 
 MOST_ROUNDS = 100
 
 
-class TopicAgreement(Params):
+class TopicAgreement(CollectionMeasure):
     """Adjusted Rand index between the topics found in the original and in the release, by spherical k-means from several starts.
 
     Beside it, its ceiling: the same index between two runs on the original. Where topics are not clear, the ceiling is low, and a low
@@ -31,20 +31,29 @@ class TopicAgreement(Params):
 
     name: ClassVar[str] = "topic-agreement"
     title: ClassVar[str] = "Topics found as before (adjusted Rand index)"
+    better: ClassVar[Better] = "higher"
     topics: int | None = Field(None, ge=2, description="Topics to find; absent: as many as there are labels, or 10 without labels")
     starts: int = Field(10, ge=1, description="Starts of k-means, of which the best counts")
 
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """There must be as many clusters as topics."""
+        clusters, topics = release.centroids.shape[0], self._topics(space)
+        if clusters == 1:
+            return "The release has one cluster, so no topics can be found in it."
+        if topics > clusters:
+            return f"The release has {counted(clusters, 'cluster')}, too few for {topics} topics. Look for at most {clusters}."
+        return no_common_terms(space, release)
+
+    def _topics(self, space: Space) -> int:
+        return self.topics or max(2, len(set(space.labels or range(10))))
+
     def measure(self, space: Space, release: CollectionRelease, rng: Generator, progress: Progress = quiet) -> Score:
         """The mean of two runs on the original against one on the release."""
+        if why := self.applies(space, release):
+            raise DataError(why)
         pair = side_by_side(space, release)
         there = np.flatnonzero(pair.cluster >= 0)
-        topics = self.topics or max(2, len(set(space.labels or range(10))))
-        if topics > len(pair.sizes):
-            raise DataError(
-                f"The release has {counted(len(pair.sizes), 'cluster')}, too few for {topics} topics. Look for at most {len(pair.sizes)}."
-                if len(pair.sizes) > 1
-                else "The release has one cluster, so no topics can be found in it."
-            )
+        topics = self._topics(space)
         originals = pair.rows[there]
         found = []
         for done, (rows, sizes) in enumerate(((originals, None), (originals, None), (pair.centroids, pair.sizes))):
@@ -57,7 +66,7 @@ class TopicAgreement(Params):
             codes = np.unique(np.array(space.labels)[there], return_inverse=True)[1]
             details["labels"] = (adjusted_rand(first, codes) + adjusted_rand(second, codes)) / 2
             details["labels_after"] = adjusted_rand(released, codes)
-        return Score(self.name, self.title, value, "higher", (-1, 1), note="Read it beside its ceiling.", details=details)
+        return Score(self.name, self.title, value, self.better, (-1, 1), note="Read it beside its ceiling.", details=details)
 
 
 def spherical_k_means(rows: Any, topics: int, starts: int, rng: Generator, sizes: IntArray | None = None) -> IntArray:

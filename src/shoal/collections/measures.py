@@ -8,75 +8,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy import sparse
 from scipy.special import gammaln
 
 from shoal.arrays import FloatArray, IntArray
+from shoal.collections.contracts import CollectionMeasure
 from shoal.collections.release import CollectionRelease
-from shoal.collections.space import Space, tidy, unit_rows
+from shoal.collections.side_by_side import SideBySide, blocks, no_common_terms, no_meanings, over_same_terms, side_by_side, sums
+from shoal.collections.space import Space
 from shoal.errors import DataError
-from shoal.params import Params
-from shoal.score import Score
-
-BLOCK = 1 << 22  # similarities held at a time
-
-
-class Pair(NamedTuple):
-    """Originals and centroids over the same terms. Centroids are brought to length 1, whatever rounding did to them."""
-
-    rows: Any
-    centroids: Any
-    cluster: IntArray  # of each original; -1: not released
-    sizes: IntArray  # originals of each cluster
-
-
-def side_by_side(space: Space, release: CollectionRelease) -> Pair:
-    """The space of the owner and the release made from it. Terms that only one of them has count for that one alone."""
-    source, assignment = np.asarray(release.source_row, np.int64), np.asarray(release.assignment, np.int64)
-    centroids = tidy(release.centroids)
-    if (source < 0).any():
-        raise DataError(
-            "It is not known which document each released row comes from. Name the run that made the release, not its file alone."
-        )
-    if len(source) != len(assignment) or not len(source) or source.max() >= len(space):
-        raise DataError("The release does not belong to this space: its rows point outside it. Name the space it was made from.")
-    if len(np.unique(source)) < len(source):
-        raise DataError("The release does not belong to this space: two of its rows come from one document.")
-    if len(release.terms) != centroids.shape[1] or not np.array_equal(np.unique(assignment), np.arange(centroids.shape[0])):
-        raise DataError("The release is not whole: its rows, clusters and terms do not fit together. Make it again.")
-    place = {term: column for column, term in enumerate(space.terms)}
-    column = np.array([place.setdefault(term, len(place)) for term in release.terms], np.int64)
-    found = sparse.csr_array((centroids.data, column[centroids.indices], centroids.indptr), shape=(centroids.shape[0], len(place)))
-    rows = space.matrix.copy()
-    rows.resize((len(space), len(place)))
-    cluster = np.full(len(space), -1)
-    cluster[source] = assignment
-    return Pair(rows, unit_rows(found), cluster, np.bincount(assignment, minlength=centroids.shape[0]))
-
-
-def over_same_terms(space: Space, release: CollectionRelease) -> Pair:
-    """The same for what compares documents with released rows: a release of meanings instead of words shares no term with them."""
-    pair = side_by_side(space, release)
-    if release.terms and pair.rows.shape[1] == len(space.terms) + len(release.terms):
-        raise DataError(
-            "The release has no term of the space, so documents cannot be compared with its rows. "
-            "If it was made by semantic, use semantic-loss and concept-linkage."
-        )
-    return pair
-
-
-def sums(pair: Pair) -> Any:
-    """The sum of the originals of each cluster, clusters by terms."""
-    there = np.flatnonzero(pair.cluster >= 0)
-    shape = (len(pair.sizes), len(pair.cluster))
-    return sparse.csr_array((np.ones(len(there)), (pair.cluster[there], there)), shape=shape) @ pair.rows
-
-
-def blocks(rows: int, width: int) -> list[slice]:
-    """Rows cut so that a dense block of so many columns stays small."""
-    step = max(1, BLOCK // max(width, 1))
-    return [slice(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
-
+from shoal.score import Better, Score
 
 # --- loss
 
@@ -99,7 +39,7 @@ class Loss(NamedTuple):
         return self.sse / self.sst if self.sst > 0 else None
 
 
-def cosine_loss(pair: Pair) -> Loss:
+def cosine_loss(pair: SideBySide) -> Loss:
     """(4.10), (4.11): sums of cosine distances to the released centroids. A document that was not released is at distance 1."""
     n, total = len(pair.cluster), np.asarray(pair.rows.sum(axis=0)).ravel()
     length = float(np.sqrt(total @ total))
@@ -108,7 +48,7 @@ def cosine_loss(pair: Pair) -> Loss:
     return Loss(_clean(n - within, n), _clean(float(pair.sizes.sum()) - between, n), _clean(n - length, n))
 
 
-def euclidean_loss(pair: Pair) -> Loss:
+def euclidean_loss(pair: SideBySide) -> Loss:
     """(2.9) to (2.12): squared Euclidean distances to the plain means of the same clusters. Documents not released stand for themselves."""
     there = pair.rows[np.flatnonzero(pair.cluster >= 0)]
     n, total = there.shape[0], np.asarray(there.sum(axis=0)).ravel()
@@ -126,7 +66,7 @@ def _clean(value: float, n: int) -> float:
 SAME = "All documents are the same, so there is nothing to lose."
 
 
-class NormalisedLoss(Params):
+class NormalisedLoss(CollectionMeasure):
     """Sum of the cosine distances of documents to their released row, as a share of what one single cluster would lose.
 
     0: nothing is lost; 1: as much as with one cluster. Unlike (4.12) it cannot fall while documents move away from their rows.
@@ -134,15 +74,16 @@ class NormalisedLoss(Params):
 
     name: ClassVar[str] = "normalised-loss"
     title: ClassVar[str] = "Normalised cosine loss"
+    better: ClassVar[Better] = "lower"
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """SSE / sum of d(x, c) with c the middle of all."""
         loss = cosine_loss(over_same_terms(space, release))
         details = {"sse": loss.sse, "sst": loss.sst}
-        return Score(self.name, self.title, loss.normalised, "lower", (0, None), note="" if loss.sst else SAME, details=details)
+        return Score(self.name, self.title, loss.normalised, self.better, (0, None), note="" if loss.sst else SAME, details=details)
 
 
-class SphericalLoss(Params):
+class SphericalLoss(CollectionMeasure):
     """SSE / (SSE + SSA) with cosine distances, (4.10) to (4.12).
 
     The two parts do not sum to a constant: cutting terms off centroids raises SSE and still lowers this figure. Read it beside the
@@ -151,15 +92,16 @@ class SphericalLoss(Params):
 
     name: ClassVar[str] = "spherical-loss"
     title: ClassVar[str] = "Information loss (cosine)"
+    better: ClassVar[Better] = "lower"
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (4.12)."""
         loss = cosine_loss(over_same_terms(space, release))
         note = "Can fall while documents move away from their rows: see the normalised loss." if loss.share is not None else SAME
-        return Score(self.name, self.title, loss.share, "lower", (0, 1), note=note, details={"sse": loss.sse, "ssa": loss.ssa})
+        return Score(self.name, self.title, loss.share, self.better, (0, 1), note=note, details={"sse": loss.sse, "ssa": loss.ssa})
 
 
-class EuclideanLoss(Params):
+class EuclideanLoss(CollectionMeasure):
     """SSE / SST with squared Euclidean distances to the plain mean of each cluster, (2.12).
 
     It judges the clusters alone: the released rows are not their means. It is another measure than the cosine losses, so a difference
@@ -168,19 +110,25 @@ class EuclideanLoss(Params):
 
     name: ClassVar[str] = "euclidean-loss"
     title: ClassVar[str] = "Information loss (Euclidean)"
+    better: ClassVar[Better] = "lower"
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (2.12)."""
-        loss = euclidean_loss(side_by_side(space, release))
+        loss = euclidean_loss(over_same_terms(space, release))
         note = "Another measure than the cosine losses: do not compare them." if loss.sst else SAME
-        return Score(self.name, self.title, loss.normalised, "lower", (0, 1), note=note, details={"sse": loss.sse, "sst": loss.sst})
+        return Score(self.name, self.title, loss.normalised, self.better, (0, 1), note=note, details={"sse": loss.sse, "sst": loss.sst})
 
 
-class SemanticLoss(Params):
+class SemanticLoss(CollectionMeasure):
     """SSE / (SSE + SSA) with squared semantic distances, (4.20) to (4.22); of releases made by `semantic`, with their own parameters."""
 
     name: ClassVar[str] = "semantic-loss"
     title: ClassVar[str] = "Information loss (semantic)"
+    better: ClassVar[Better] = "lower"
+
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """The release must hold meanings."""
+        return no_meanings(release)
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """IL of (4.22), and SSE as a share of what a single cluster would lose."""
@@ -188,17 +136,24 @@ class SemanticLoss(Params):
 
         loss = Loss(*semantic_sums(space, release))
         details = {"sse": loss.sse, "ssa": loss.ssa, "normalised": loss.normalised}
-        return Score(self.name, self.title, loss.share, "lower", (0, 1), note=SAME if loss.share is None else "", details=details)
+        return Score(self.name, self.title, loss.share, self.better, (0, 1), note=SAME if loss.share is None else "", details=details)
 
 
 # --- how the vectors changed
 
+ONE_DOCUMENT = "There is one document only, so there are no distances."
 
-class Words(Params):
+
+class Words(CollectionMeasure):
     """Words with a weight in each row, before and after, and how heavy they are (Figures 4.2 and 4.3)."""
 
     name: ClassVar[str] = "words-per-row"
     title: ClassVar[str] = "Words per row"
+    better: ClassVar[Better] = "neither"
+
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """Words and meanings can be counted alike."""
+        return ""
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Means over rows; density is words per row over all terms of the space. A row's weight is the mean of its weights that are not 0."""
@@ -214,25 +169,30 @@ class Words(Params):
             "mean_weight": float(pair.sizes @ weight) / rows,
             "mean_weight_before": float((np.asarray(space.matrix.sum(axis=1)).ravel() / before).mean()),
         }
-        return Score(self.name, self.title, per_row, "neither", (0, None), details=details)
+        return Score(self.name, self.title, per_row, self.better, (0, None), details=details)
 
 
-class Distances(Params):
+class Distances(CollectionMeasure):
     """How far rows are from one another, by tenths of the cosine distance, before and after (Figures 4.1 and 4.4)."""
 
     name: ClassVar[str] = "distances"
     title: ClassVar[str] = "Pairs of rows without a term in common"
+    better: ClassVar[Better] = "neither"
     documents: int = Field(2000, ge=2, description="Rows drawn, each compared with all others")
+
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """Pairs are needed, of the same terms before and after."""
+        return ONE_DOCUMENT if min(len(space), len(release)) < 2 else no_common_terms(space, release)
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Eleven shares: [0, .1), ..., [.9, 1), and exactly 1."""
-        if len(space) < 2:
-            raise DataError("The space has one document, so there are no distances.")
-        pair = side_by_side(space, release)
+        if min(len(space), len(release)) < 2:
+            raise DataError(ONE_DOCUMENT)
+        pair = over_same_terms(space, release)
         before = distance_shares(pair.rows, np.ones(len(space), np.int64), self.documents, rng)
         after = distance_shares(pair.centroids, pair.sizes, self.documents, rng)
         details = {"shares": after.tolist(), "shares_before": before.tolist()}
-        return Score(self.name, self.title, float(after[-1]), "neither", (0, 1), details=details)
+        return Score(self.name, self.title, float(after[-1]), self.better, (0, 1), details=details)
 
 
 def distance_shares(rows: Any, sizes: IntArray, documents: int, rng: Generator) -> FloatArray:
@@ -253,22 +213,25 @@ def distance_shares(rows: Any, sizes: IntArray, documents: int, rng: Generator) 
 # --- what clusters give away
 
 
-def label_counts(space: Space, pair: Pair) -> IntArray:
+def label_counts(space: Space, pair: SideBySide) -> IntArray:
     """Originals by cluster and label."""
     labels, codes = coded_labels(space)
     there = pair.cluster >= 0
     return np.bincount(pair.cluster[there] * len(labels) + codes[there], minlength=len(pair.sizes) * len(labels)).reshape(-1, len(labels))
 
 
+NO_LABELS = "The documents have no labels. Give each document its class, or leave this measure out."
+
+
 def coded_labels(space: Space) -> tuple[NDArray[Any], IntArray]:
     """The different labels, in alphabetical order, and the number of each document's."""
     if space.labels is None:
-        raise DataError("The documents have no labels. Give each document its class, or leave this measure out.")
+        raise DataError(NO_LABELS)
     labels, codes = np.unique(np.array(space.labels), return_inverse=True)
     return labels, codes.astype(np.int64)
 
 
-class OneClass(Params):
+class OneClass(CollectionMeasure):
     """Clusters all of whose documents have one label: whoever finds the cluster learns the label, though not the row.
 
     Beside it the share that clusters of the same sizes would have if documents were put into them blindly.
@@ -276,6 +239,11 @@ class OneClass(Params):
 
     name: ClassVar[str] = "one-class-clusters"
     title: ClassVar[str] = "Clusters with one label only"
+    better: ClassVar[Better] = "lower"
+
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """There must be labels; released or not, their owner knows them."""
+        return NO_LABELS if space.labels is None else ""
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of clusters."""
@@ -285,7 +253,11 @@ class OneClass(Params):
         pure = ((counts > 0).sum(axis=1) == 1).sum() / times.sum()
         chance = float(times @ _all_of_one(totals, sizes) / times.sum())
         note = "There is one label only." if len(totals) == 1 else ""
-        return Score(self.name, self.title, float(pure), "lower", (0, 1), note=note, details={"chance": chance, "labels": len(totals)})
+        return Score(self.name, self.title, float(pure), self.better, (0, 1), note=note, details={"chance": chance, "labels": len(totals)})
+
+    def warning(self, score: Score, release: CollectionRelease) -> str:
+        """Most clusters tell a label."""
+        return f"{score.value:.0%} of the clusters hold one class only. -p l=2 asks for more." if (score.value or 0) > 0.5 else ""
 
 
 def _all_of_one(totals: IntArray, sizes: IntArray) -> FloatArray:
@@ -298,23 +270,35 @@ def _all_of_one(totals: IntArray, sizes: IntArray) -> FloatArray:
     return np.asarray(np.where(enough, np.exp(ways - every), 0.0).sum(axis=1))
 
 
-class UniqueLabels(Params):
+class UniqueLabels(CollectionMeasure):
     """Documents whose label nobody else in their cluster has: if labels are released, such a row is told from the others by it."""
 
     name: ClassVar[str] = "unique-labels"
     title: ClassVar[str] = "Rows with a label of their own"
+    better: ClassVar[Better] = "lower"
+
+    def applies(self, space: Space, release: CollectionRelease) -> str:
+        """There must be labels; released or not, their owner knows them."""
+        return NO_LABELS if space.labels is None else ""
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of rows."""
         counts = label_counts(space, side_by_side(space, release))
-        return Score(self.name, self.title, float((counts == 1).sum() / counts.sum()), "lower", (0, 1))
+        return Score(self.name, self.title, float((counts == 1).sum() / counts.sum()), self.better, (0, 1))
+
+    def warning(self, score: Score, release: CollectionRelease) -> str:
+        """It matters where labels are released."""
+        if release.labels is None or not score.value:
+            return ""
+        return f"With its label, {score.value:.0%} of the rows can be told from all others: k counts vectors, not vectors with labels."
 
 
-class SoleTerms(Params):
+class SoleTerms(CollectionMeasure):
     """Terms of the released centroids that one document alone brought in. k-anonymity of rows does not hide them."""
 
     name: ClassVar[str] = "sole-terms"
     title: ClassVar[str] = "Centroid terms from one document"
+    better: ClassVar[Better] = "lower"
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """Share of the weights of the release that are not 0."""
@@ -324,8 +308,13 @@ class SoleTerms(Params):
         owners = sums(have).multiply(shown).tocsr()
         entries = shown.nnz
         if not entries:
-            return Score(self.name, self.title, None, "lower", (0, 1), note="The release has no weights at all.")
-        return Score(self.name, self.title, float((owners.data == 1).sum() / entries), "lower", (0, 1), details={"entries": int(entries)})
+            return Score(self.name, self.title, None, self.better, (0, 1), note="The release has no weights at all.")
+        return Score(
+            self.name, self.title, float((owners.data == 1).sum() / entries), self.better, (0, 1), details={"entries": int(entries)}
+        )
 
-
-MEASURES = (NormalisedLoss, SphericalLoss, EuclideanLoss, SemanticLoss, Words, Distances, OneClass, UniqueLabels, SoleTerms)
+    def warning(self, score: Score, release: CollectionRelease) -> str:
+        """Any is too many."""
+        if not score.value:
+            return ""
+        return f"{score.value:.0%} of a centroid's terms come from one document alone. -p term_documents=2 leaves them out."

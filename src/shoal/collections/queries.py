@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,15 +11,17 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.collections.measures import BLOCK, Pair, over_same_terms
+from shoal.collections.build import Builder
+from shoal.collections.contracts import CollectionMeasure
 from shoal.collections.release import CollectionRelease
+from shoal.collections.side_by_side import BLOCK, SideBySide, over_same_terms
 from shoal.collections.space import Space, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError
-from shoal.params import Params
-from shoal.score import Score
+from shoal.score import Better, Score
 
 Drawn = Literal["random", "top"]
+HEAVY = 8  # terms shown of a cluster
 MEAN_OF = 1.959963984540054  # a 95 % interval is so many standard errors to each side
 
 
@@ -39,7 +41,51 @@ def ask(release: CollectionRelease, words: Collection[str]) -> list[tuple[int, f
     return [(int(cluster), float(relevance[cluster])) for cluster in ranked]
 
 
-class QueryAgreement(Params):
+class Answer(NamedTuple):
+    """A cluster that a query finds."""
+
+    cluster: int
+    rows: int  # documents it stands for
+    relevance: float  # cosine to the query
+    terms: tuple[str, ...]  # its heaviest
+
+
+def answers(release: CollectionRelease, words: Sequence[str], results: int = 20) -> list[Answer]:
+    """The clusters most like a query. Where meanings were released, a word means those of its own, or the nearest above them."""
+    asked = _meant(release, words) if release.terms_are == "meanings" else words
+    sizes = np.bincount(release.assignment, minlength=release.centroids.shape[0])
+    found = []
+    for cluster, relevance in ask(release, asked)[:results]:
+        row = release.centroids[[cluster]]
+        heavy = tuple(release.terms[row.indices[place]] for place in np.argsort(-row.data, kind="stable")[:HEAVY])
+        found.append(Answer(cluster, int(sizes[cluster]), relevance, heavy))
+    return found
+
+
+def query_words(words: str, built: Mapping[str, Any] | None) -> list[str]:
+    """A query cut the way the documents were, as far as that is known. No word is filtered out: one that nobody has counts, too."""
+    return Builder(**{**(built or {}), "keep": "all"}).words(words)
+
+
+def _meant(release: CollectionRelease, words: Sequence[str]) -> list[str]:
+    from shoal.text.wordnet import read_wordnet
+
+    wordnet, there = read_wordnet(), set(release.terms)
+    found: list[str] = []
+    for word in words:
+        level = wordnet.senses(word, "n")
+        while level:
+            named = [name for name in map(wordnet.name, level) if name in there]
+            if named:
+                found += named
+                break
+            level = sorted({above for synset in level for above in wordnet.hypernyms(synset)})
+        else:
+            found.append(word)  # no meaning of it was released: it counts against every answer
+    return found
+
+
+class QueryAgreement(CollectionMeasure):
     """F1 between what a query finds in the original and in the release, as a mean over many queries.
 
     Half of the queries are terms drawn at random, half the heaviest terms of a document drawn at random. Each finds the rows most
@@ -49,6 +95,7 @@ class QueryAgreement(Params):
 
     name: ClassVar[str] = "query-agreement"
     title: ClassVar[str] = "Queries answered as before (F1)"
+    better: ClassVar[Better] = "higher"
     queries: int = Field(200, ge=1, description="Queries of each kind and length")
     results: int = Field(20, ge=1, description="Rows a query finds at most")
     lengths: tuple[int, ...] = Field((1, 3, 5), min_length=1, description="Terms of a query")
@@ -70,7 +117,7 @@ class QueryAgreement(Params):
         half = MEAN_OF * float(f.std(ddof=1) / np.sqrt(len(f))) if len(f) > 1 else 0.0
         value = float(f.mean())
         details = {"f1": means, "queries": self.queries, "results": self.results}
-        return Score(self.name, self.title, value, "higher", (0, 1), (max(0.0, value - half), min(1.0, value + half)), details=details)
+        return Score(self.name, self.title, value, self.better, (0, 1), (max(0.0, value - half), min(1.0, value + half)), details=details)
 
 
 def drawn_queries(space: Space, kind: Drawn, length: int, queries: int, rng: Generator) -> Any:
@@ -92,7 +139,7 @@ def _heaviest(rows: Any, length: int) -> Any:
     return sparse.csr_array((np.ones(len(kept)), (row[kept], rows.indices[kept])), shape=rows.shape)
 
 
-def agreement(pair: Pair, queries: Any, names: Sequence[str], results: int) -> FloatArray:
+def agreement(pair: SideBySide, queries: Any, names: Sequence[str], results: int) -> FloatArray:
     """F1 of each query; 1 where it finds nothing in either."""
     if queries.shape[1] > pair.rows.shape[1]:
         raise DataError("The queries have more terms than the space. Draw them from the same space.")
@@ -104,7 +151,7 @@ def agreement(pair: Pair, queries: Any, names: Sequence[str], results: int) -> F
     return np.concatenate(found)
 
 
-def _f1(pair: Pair, queries: Any, by_name: IntArray, results: int) -> FloatArray:
+def _f1(pair: SideBySide, queries: Any, by_name: IntArray, results: int) -> FloatArray:
     before = _top((pair.rows @ queries.T).toarray(), by_name, results)
     clusters = (pair.centroids @ queries.T).toarray()
     after = _top(np.where(pair.cluster[:, None] >= 0, clusters[pair.cluster], 0.0), by_name, results)

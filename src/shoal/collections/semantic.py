@@ -12,7 +12,8 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import Float32Array, FloatArray, IntArray
-from shoal.collections.release import VECTOR, CollectionRelease
+from shoal.collections.release import VECTOR, CollectionRelease, Terms
+from shoal.collections.side_by_side import no_meanings
 from shoal.collections.space import Space, tidy
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, counted
@@ -22,6 +23,7 @@ from shoal.kernels.spherical.mdav import Rows, content_order
 from shoal.kernels.wu_palmer import Meanings, Taxonomy, dissimilarity_matrix, meanings_of, taxonomy_of
 from shoal.params import Params
 from shoal.promises import Promise
+from shoal.registry import make
 from shoal.release import Step
 from shoal.text.wordnet import WordNet, read_wordnet
 
@@ -46,6 +48,7 @@ class Semantic(Params):
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic microaggregation"
     guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
+    terms_are: ClassVar[Terms] = "meanings"
     k: int = Field(3, ge=2, description="Smallest group size")
     terms: int = Field(50, ge=1, description="Nouns of a document that count, those of the largest weight")
     weighting: Literal["frequency", "none"] = Field(
@@ -70,7 +73,7 @@ class Semantic(Params):
         table = sparse.csr_array(entries, shape=(len(centroids.starts) - 1, len(synsets)))  # a synset that stands there twice is one term
         step = Step(self.name, self.given(), (VECTOR,), self.guarantees, self.summary(), (Promise("k-anonymity", self.k, (VECTOR,)),))
         names = [concepts.wordnet.name(synset) for synset in synsets.tolist()]
-        release = CollectionRelease.of(table, groups, names, step, rng, warnings=_warnings(space, concepts))
+        release = CollectionRelease.of(table, groups, names, step, rng, warnings=_warnings(space, concepts), terms_are=self.terms_are)
         return replace(release, source_row=concepts.row[release.source_row])
 
     def concepts(self, space: Space) -> Concepts:
@@ -194,15 +197,22 @@ def sums_of(concepts: Concepts, groups: IntArray, centroids: Documents) -> Seman
     return SemanticSums(float(sse), float(ssa), float(sst))
 
 
+def concepts_of(space: Space, release: CollectionRelease) -> Concepts:
+    """The documents as the method saw them that made a release of meanings."""
+    if why := no_meanings(release):
+        raise DataError(why)
+    step = release.made_by[-1]
+    concepts: Concepts = make("collection-method", step.method, step.parameters).concepts(space)
+    return concepts
+
+
 def semantic_sums(space: Space, release: CollectionRelease) -> SemanticSums:
-    """The same of a release of `semantic` and the space it was made from, by the release's own parameters.
+    """The same of a release of meanings and the space it was made from, by the release's own parameters.
 
     Centroids are those before equal synsets become one term: (4.17) divides by lengths, so that shorter centroids would seem nearer.
     Documents without nouns are not in the release, and count for nothing.
     """
-    if not release.made_by or release.made_by[-1].method != Semantic.name:
-        raise DataError("Semantic loss is that of the method semantic, and the release was made by another. Use the loss of that one.")
-    concepts = Semantic(**release.made_by[-1].parameters).concepts(space)
+    concepts = concepts_of(space, release)
     if not np.array_equal(np.sort(release.source_row), np.sort(concepts.row)):
         raise DataError("The release does not belong to this space: they hold other documents. Name the space it was made from.")
     cluster = np.empty(len(space), np.int64)
@@ -229,12 +239,12 @@ def _stacked(found: list[tuple[IntArray, FloatArray]]) -> Documents:
 
 
 def _warnings(space: Space, concepts: Concepts) -> tuple[str, ...]:
-    said = []
+    warnings = []
     if space.dropped:
-        said.append(_not_released(len(space.dropped), "known word"))
+        warnings.append(_not_released(len(space.dropped), "known word"))
     if len(concepts) < len(space):
-        said.append(_not_released(len(space) - len(concepts), "noun"))
-    return tuple(said)
+        warnings.append(_not_released(len(space) - len(concepts), "noun"))
+    return tuple(warnings)
 
 
 def _not_released(count: int, what: str) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -14,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from shoal.arrays import BoolArray, FloatArray
-from shoal.errors import DataError, OutputError, counted
-from shoal.folders import appearing
+from shoal.errors import DataError, counted
+from shoal.folders import appearing, refuse_existing
 
 FILE = "space.npz"
 UNIT = 1e-6  # how far a row's norm may be from 1
@@ -108,8 +109,7 @@ class Space:
     def write(self, folder: str | Path) -> None:
         """Into a new folder that only its owner can read."""
         out = Path(folder)
-        if out.exists() or out.is_symlink():
-            raise OutputError(f"{out} exists. Choose another folder, or remove it first.")
+        refuse_existing(out)
         with appearing(out, 0o700) as hidden:
             save(
                 hidden / FILE,
@@ -237,6 +237,11 @@ def _check_weights(matrix: Any) -> None:
 def _places(wrong: BoolArray) -> str:
     count = int(wrong.sum())
     return f"{count:,} of the weights {'is' if count == 1 else 'are'}"
+
+
+def contents(matrix: Any) -> set[bytes]:
+    """What stands in the rows of a tidy matrix, to tell equal ones."""
+    return {matrix.indices[a:b].tobytes() + matrix.data[a:b].tobytes() for a, b in pairwise(matrix.indptr.tolist())}
 
 
 # The file of a space and of a release: numpy's .npz, in which scipy.sparse.load_npz finds the matrix.

@@ -10,7 +10,7 @@ from pydantic import Field
 from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.collections.release import LABEL, VECTOR, CollectionRelease
+from shoal.collections.release import LABEL, VECTOR, CollectionRelease, Terms
 from shoal.collections.space import Space, tidy, unit_rows
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
@@ -37,6 +37,7 @@ class Spherical(Params):
     name: ClassVar[str] = "spherical"
     title: ClassVar[str] = "Spherical microaggregation"
     guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
+    terms_are: ClassVar[Terms] = "words"
     k: int = Field(3, ge=2, description="Smallest group size")
     partition: Literal["svd", "mdav", "grow"] = Field(
         "svd",
@@ -76,6 +77,7 @@ class Spherical(Params):
             space.labels if self.labels == "released" else None,
             space.idf if self.idf == "released" else None,
             _warnings(space, centroids),
+            self.terms_are,
         )
 
     def groups(self, space: Space, progress: Progress = quiet) -> IntArray:
@@ -178,14 +180,14 @@ def _significant(weights: FloatArray, digits: int) -> FloatArray:
 
 
 def _warnings(space: Space, centroids: Any) -> tuple[str, ...]:
-    said = []
+    warnings = []
     if space.dropped:
         left = counted(len(space.dropped), "document has", "documents have")
-        said.append(f"{left} no known word; the release is without {'it' if len(space.dropped) == 1 else 'them'}.")
+        warnings.append(f"{left} no known word; the release is without {'it' if len(space.dropped) == 1 else 'them'}.")
     empty = int((np.diff(centroids.indptr) == 0).sum())
     if empty:
-        said.append(
+        warnings.append(
             f"{counted(empty, 'group')} of {centroids.shape[0]:,} share no term that may be shown: their rows are empty. "
             "Raise k, or lower term_documents."
         )
-    return tuple(said)
+    return tuple(warnings)
