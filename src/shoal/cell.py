@@ -89,7 +89,7 @@ def number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def read(text: str | None) -> Cell:
     """The cell behind a text of the notation."""
     if text is None:
@@ -201,6 +201,10 @@ def _split(inside: str) -> list[str]:
 
 def is_generalized(original: Table, released: Table, column: str) -> bool:
     """Whether a released column holds sets, intervals or suppressed cells, and not just the original's kind of values."""
+    return released.once(("generalized", column), lambda: _is_generalized(original, released, column), original)
+
+
+def _is_generalized(original: Table, released: Table, column: str) -> bool:
     if column not in released.columns or released.kind(column) != "text":
         return False
     if original.kind(column) != "text":
@@ -213,7 +217,13 @@ def is_generalized(original: Table, released: Table, column: str) -> bool:
 
 def expected_numbers(released: Table, column: str) -> FloatArray:
     """Each cell's mean over the values it allows, by their counts; an interval's middle; NaN where suppressed or missing."""
-    return np.array([_expected(one) for one in read_all(released.levels(column).to_pylist())], dtype=np.float64)[released.codes(column)]
+    each = released.once(("expected", column), lambda: np.array([_expected(one) for one in cells_of(released, column)], dtype=np.float64))
+    return each[released.codes(column)]
+
+
+def cells_of(released: Table, column: str) -> list[Cell]:
+    """The distinct cells of a column, in the order of its codes."""
+    return released.once(("cells", column), lambda: read_all(released.levels(column).to_pylist()))
 
 
 def value_shares(one: Cell) -> dict[str | None, float]:

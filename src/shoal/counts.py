@@ -35,9 +35,7 @@ class Counts:
     def merged(parts: Sequence[Counts]) -> Counts:
         """Of several parts of a table together."""
         columns = parts[0].table.columns
-        every = replace(
-            parts[0].table, arrow=pa.concat_tables([part.table.plain for part in parts], promote_options="permissive"), _codes={}
-        )
+        every = replace(parts[0].table, arrow=pa.concat_tables([part.table.plain for part in parts], promote_options="permissive"))
         combination, first = combinations([every.codes(column) for column in columns], len(every))
         rows = np.bincount(combination, np.concatenate([part.rows for part in parts]), minlength=len(first)).astype(np.int64)
         return Counts(_distinct(every, columns, first), rows)

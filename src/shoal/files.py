@@ -85,12 +85,10 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:
-    raw = path.read_bytes()
-    text, encoding = _decode(path, raw, encoding)
-    text += "" if text.endswith("\n") else "\n"  # Arrow takes a header without a line end for no header
-    sample = text[:200_000]
-    rows = sample.count("\n")
-    if len(text) > len(sample) and rows > 1:
+    raw, encoding = _as_utf8(path, path.read_bytes(), encoding)
+    raw += b"" if raw.endswith(b"\n") else b"\n"  # Arrow takes a header without a line end for no header
+    sample = raw[:200_000].decode("utf-8", "ignore")  # the last letter may be cut
+    if len(raw) > 200_000 and sample.count("\n") > 1:
         sample = sample[: sample.rfind("\n") + 1]
     try:
         delimiter = delimiter or _delimiter(sample)
@@ -105,18 +103,41 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
         raise DataError(
             f"{path}: the column name '{twice}' appears {names.count(twice)} times in the header. Rename the columns so that each is different."
         )
-    strings = _strings(path, text, names, delimiter)
+    repeating = _repeating(sample, delimiter, names)
+    strings = _strings(path, raw, names, delimiter, repeating)
+    del raw
     decimal = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
     tokens = {token for token in (*MISSING, *missing) if token}
     columns, used = [], set()
     for name in names:
-        array = pc.utf8_trim_whitespace(strings.column(name).combine_chunks())
-        column, found = _as_text(array, tokens) if name in as_text else _typed(array, decimal, tokens, {*MISSING_NUMBER, *missing})
-        columns.append(column)
+        places, cells = _distinct(strings.column(name))
+        cells = pc.utf8_trim_whitespace(cells)
+        column, found = _as_text(cells, tokens) if name in as_text else _typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})
+        columns.append(column if places is None else column.take(places))
         used |= found
     token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used), "")
     arrow = pa.table(columns, names=names)
     return Table(arrow, format=Format("csv", delimiter, decimal, "" if "" in used else token, encoding))
+
+
+def _as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
+    """The bytes of a file in UTF-8, and the encoding it was in."""
+    text, encoding = _decode(path, raw, encoding)
+    return (raw.removeprefix(b"\xef\xbb\xbf") if encoding == "utf-8" else text.encode("utf-8")), encoding
+
+
+def _repeating(sample: str, delimiter: str, names: list[str]) -> set[str]:
+    """Columns whose cells repeat, as far as a sample tells: they are kept once each, and typed as such."""
+    rows = [row for row in _cells(sample, delimiter) if len(row) == len(names)][1:2001]
+    return {name for name, cells in zip(names, zip(*rows)) if 2 * len(set(cells)) < len(cells)}
+
+
+def _distinct(cells: pa.ChunkedArray) -> tuple[pa.Array | None, pa.Array]:
+    """Which distinct cell each row has, where cells repeat, and these; else the cells themselves."""
+    if not pa.types.is_dictionary(cells.type):
+        return None, pa.concat_arrays(cells.chunks) if cells.num_chunks != 1 else cells.chunk(0)
+    whole = cells.unify_dictionaries()
+    return pa.concat_arrays([chunk.indices for chunk in whole.chunks]), whole.chunk(0).dictionary
 
 
 def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
@@ -155,12 +176,12 @@ def _cells(sample: str, delimiter: str) -> Iterator[list[str]]:
     return iter(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
 
 
-def _strings(path: Path, text: str, names: list[str], delimiter: str) -> pa.Table:
-    """Every cell as text. Ragged rows are told by line, without their content."""
+def _strings(path: Path, raw: bytes, names: list[str], delimiter: str, repeating: set[str]) -> pa.Table:
+    """Every cell as text, repeating ones kept once each. Ragged rows are told by line, without their content."""
     ragged: list[tuple[int | None, int, int]] = []
-    if text.count('"') % 2:  # Arrow would take all the rest of the file for one cell
+    if raw.count(b'"') % 2:  # Arrow would take all the rest of the file for one cell
         try:
-            for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            for _ in csv.reader(io.StringIO(raw.decode("utf-8"), newline=""), delimiter=delimiter, strict=True):
                 pass
         except csv.Error:
             raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
@@ -169,12 +190,13 @@ def _strings(path: Path, text: str, names: list[str], delimiter: str) -> pa.Tabl
         ragged.append((row.number, row.actual_columns, row.expected_columns))
         return "skip"
 
+    types = {name: pa.dictionary(pa.int32(), pa.string()) if name in repeating else pa.string() for name in names}
     try:
         table = pacsv.read_csv(
-            pa.BufferReader(text.encode("utf-8")),
+            pa.BufferReader(raw),
             read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=64 << 20),
             parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
-            convert_options=pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+            convert_options=pacsv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError):  # its message may quote a cell
         raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
@@ -194,7 +216,7 @@ def _uses_decimal_comma(strings: pa.Table) -> bool:
     head = strings.slice(0, 2000)
     comma = point = False
     for column in head.columns:
-        cells = pc.utf8_trim_whitespace(column)
+        cells = pc.utf8_trim_whitespace(column.cast(pa.string()))
         cells = cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING_NUMBER))))
         if not len(cells):
             continue

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import IntArray, UintArray
+from shoal.once import Once
 from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.roles import Roles
 from shoal.rows import hashed_levels, row_ids
 from shoal.table import Table
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Release:
     source_row: IntArray  # PRIVATE: release row -> original row, the truth that attacks are scored against
     roles: Roles = field(default_factory=Roles)  # what it was made under
     warnings: tuple[str, ...] = field(default=())
-    _once: dict[Any, tuple[Any, Any]] = field(default_factory=dict, init=False, compare=False)  # what several measures and attacks need
+    once: Once = field(default_factory=Once, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod
     def of(
@@ -84,12 +83,6 @@ class Release:
             changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
             standing.extend(promise for promise in step.promises if not changed_later & set(promise.needs))
         return tuple(standing)
-
-    def once(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
-        """What several measures or attacks need, computed by the first that asks; `beside` is the original it was held against."""
-        if what not in self._once or self._once[what][0] is not beside:
-            self._once[what] = (beside, compute())
-        return cast(T, self._once[what][1])
 
     @property
     def data(self) -> Any:

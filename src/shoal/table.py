@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError, counted, did_you_mean
+from shoal.once import Once
 
 if TYPE_CHECKING:
     from shoal.counts import Counts, Moments
@@ -43,7 +44,7 @@ class Table:
     format: Format = Format()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels of ordered categories, lowest first
     cells: frozenset[str] = frozenset()  # columns written in the notation of cell.py: sets, intervals, suppressed
-    _codes: dict[str, IntArray] = field(default_factory=dict, compare=False)  # computed once per column
+    once: Once = field(default_factory=Once, init=False, compare=False)  # codes, levels, numbers of cells
 
     @staticmethod
     def of(data: Any) -> Table:
@@ -158,19 +159,11 @@ class Table:
 
     def codes(self, name: str) -> IntArray:
         """One column as 0, 1, 2, ... in the order of its values; missing, if any, is the last code."""
-        if name not in self._codes:
-            self._codes[name] = _sorted_codes(self._stored(name))
-        return self._codes[name]
+        return self.once(("codes", name), lambda: _sorted_codes(self._stored(name)))
 
     def levels(self, name: str) -> pa.Array:
         """The distinct values behind `codes`, a null last if any is missing."""
-        array = self._stored(name)
-        distinct = pc.unique(array)
-        if pa.types.is_dictionary(array.type):
-            distinct = distinct.dictionary_decode()
-        present = distinct.drop_null()
-        ordered = present.take(pc.sort_indices(present)) if len(present) else present
-        return pa.concat_arrays([ordered, pa.nulls(1, distinct.type)]) if len(present) < len(distinct) else ordered
+        return self.once(("levels", name), lambda: _sorted_levels(self._stored(name)))
 
     def counts(self, columns: Sequence[str]) -> Counts:
         """The distinct combinations of some columns, and how many rows have each."""
@@ -198,7 +191,7 @@ class Table:
         arrow = self.arrow
         for name, values in changed.items():
             arrow = arrow.set_column(arrow.column_names.index(name), name, values if isinstance(values, pa.Array) else pa.array(values))
-        return replace(self, arrow=arrow, _codes={})
+        return replace(self, arrow=arrow)
 
     def as_column(self, name: str, values: FloatArray) -> pa.Array:
         """Numbers turned back into what the column held: dates stay dates, everything else becomes floating point; NaN is missing."""
@@ -212,11 +205,11 @@ class Table:
 
     def without(self, names: Sequence[str]) -> Table:
         """A new table without some columns."""
-        return replace(self, arrow=self.arrow.drop_columns([n for n in names if n in self.columns]), _codes={})
+        return replace(self, arrow=self.arrow.drop_columns([n for n in names if n in self.columns]))
 
     def take(self, rows: IntArray) -> Table:
         """A new table of the rows named, in that order."""
-        return replace(self, arrow=self.arrow.take(pa.array(rows)), _codes={})
+        return replace(self, arrow=self.arrow.take(pa.array(rows)))
 
 
 def _from_pandas(frame: Any) -> pa.Table:
@@ -298,6 +291,15 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
 def _counted_in(type_: pa.DataType) -> tuple[pa.DataType, pa.DataType]:
     """What a date or time is counted in, whatever its own unit, and the integer of that: days, or microseconds."""
     return (pa.date32(), pa.int32()) if pa.types.is_date(type_) else (pa.timestamp("us", tz=type_.tz), pa.int64())
+
+
+def _sorted_levels(array: pa.Array) -> pa.Array:
+    distinct = pc.unique(array)
+    if pa.types.is_dictionary(array.type):
+        distinct = distinct.dictionary_decode()
+    present = distinct.drop_null()
+    ordered = present.take(pc.sort_indices(present)) if len(present) else present
+    return pa.concat_arrays([ordered, pa.nulls(1, distinct.type)]) if len(present) < len(distinct) else ordered
 
 
 def _sorted_codes(array: pa.Array) -> IntArray:

@@ -10,6 +10,7 @@ from shoal import Release, Roles, Table
 from shoal.errors import DataError, ParameterError
 from shoal.report.table_pages import internal_report, public_report
 from shoal.runs.patterns import Pattern, generalized_patterns, patterns_of
+from tests.report.test_figures import certificate
 
 # Eleven records. Four groups are released; the 8th and the 9th record are not.
 ORIGINAL = Table.of(
@@ -169,11 +170,11 @@ def test_no_groups_no_patterns():
 
 def test_only_the_internal_report_says_what_the_original_tells():
     found = patterns_of(RELEASE, ORIGINAL)
-    public, internal = public_report({}, [], found), internal_report({}, [], [], found)
+    public, internal = public_report(certificate([]), [], found), internal_report(certificate([]), [], [], found)
     assert "age in [22..31] and town = A" in public
     assert "age in [22..31] and town = A" in internal
     for said in ("1 satisfy no pattern", "Originals that satisfy it", '<td class="n">4</td>'):
         assert said in internal
         assert said not in public
     single = released([(1, YOUNG), (2, YOUNG), (3, YOUNG), (6, OLD), (7, OLD), (9, ("M", "50", "B"))])
-    assert "50" not in public_report({}, [], patterns_of(single, ORIGINAL)).split("<main>")[1]
+    assert "50" not in public_report(certificate([]), [], patterns_of(single, ORIGINAL)).split("<main>")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +10,19 @@ import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.attacks.matching import IntruderView
-from shoal.cell import Cell, read_all, to_number
+from shoal.cell import Cell, cells_of, to_number
 from shoal.kernels.groups import class_ids
 from shoal.kernels.linkage.containment import ClassTree, Ranges, class_tree, linked_to_class
 from shoal.release import Release
 from shoal.table import Table
+
+
+class CellRanges(NamedTuple):
+    """The ranges of codes that the cells of a column allow: those of cell i stand from starts[i] up to starts[i + 1]."""
+
+    starts: IntArray
+    low: IntArray
+    high: IntArray
 
 
 class ReleasedClasses(NamedTuple):
@@ -41,7 +50,7 @@ def _classes(original: Table, release: Release, view: IntruderView) -> ReleasedC
     for j in np.flatnonzero(view.exact):  # a plain value is a cell that allows itself alone
         most = int(max(view.released_nominal[:, j].max(initial=0), view.known_nominal[:, j].max(initial=0))) + 1
         cells.append(view.released_nominal[first, j])
-        ranges.append([[(code, code)] for code in range(most)])
+        ranges.append(CellRanges(np.arange(most + 1), np.arange(most), np.arange(most)))
         levels.append(most)
     tree = class_tree(np.column_stack(cells), flat(ranges), np.array(levels, np.int64))
     return ReleasedClasses(of_row, first, np.bincount(of_row, minlength=count), tree)
@@ -58,13 +67,38 @@ def shares_by_class(
     return np.where(better, 0.0, 1 / np.maximum(ties, 1))
 
 
-def allowed_ranges(original: Table, released: Table, column: str) -> list[list[tuple[int, int]]]:
+def allowed_ranges(original: Table, released: Table, column: str) -> CellRanges:
     """For each cell of a released column, the ranges of the original's codes it allows."""
+    return released.once(("ranges", column), lambda: ranges_of(original, column, cells_of(released, column)), original)
+
+
+def ranges_of(original: Table, column: str, cells: Sequence[Cell]) -> CellRanges:
+    """The same for any cells. Those of one interval or one number, which are most of a long column's, are looked up together."""
     names = [None if v is None else str(v) for v in original.levels(column).cast(pa.string()).to_pylist()]
     place = {name and name.removesuffix(".000000"): code for code, name in enumerate(names)}
-    is_number = original.kind(column) in ("number", "date")
-    numbers = level_numbers(original, column) if is_number else np.empty(0)
-    return [allowed(one, place, numbers, len(names)) for one in read_all(released.levels(column).to_pylist())]
+    numbers = level_numbers(original, column) if original.kind(column) in ("number", "date") else np.empty(0)
+    simple = np.array(
+        [one.interval is not None or (len(numbers) > 0 and one.single and one.values[0] is not None) for one in cells], np.bool_
+    )
+    ends = np.array([one.interval or (to_number(one.values[0] or ""),) * 2 for one, is_one in zip(cells, simple) if is_one], np.float64)
+    plain = simple.copy()
+    plain[simple] = ~np.isnan(ends).any(axis=1) if len(ends) else False
+    ends = ends[plain[simple]].reshape(-1, 2)
+    slack = 1e-9 * np.abs(ends).max(axis=1, initial=0.0)  # a number written in text may differ in its last digit
+    begin = numbers.searchsorted(ends[:, 0] - slack, "left")
+    stop = numbers.searchsorted(ends[:, 1] + slack, "right")
+    rest = {i: allowed(cells[i], place, numbers, len(names)) for i in np.flatnonzero(~plain).tolist()}
+    length = np.empty(len(cells), np.int64)
+    length[plain] = stop > begin
+    length[~plain] = [len(rest[i]) for i in np.flatnonzero(~plain).tolist()]
+    starts = np.append(0, np.cumsum(length))
+    low, high = np.empty(int(starts[-1]), np.int64), np.empty(int(starts[-1]), np.int64)
+    there = starts[:-1][plain][stop > begin]
+    low[there], high[there] = begin[stop > begin], stop[stop > begin] - 1
+    for i, ranges in rest.items():
+        low[starts[i] : starts[i + 1]] = [a for a, _ in ranges]
+        high[starts[i] : starts[i + 1]] = [b for _, b in ranges]
+    return CellRanges(starts, low, high)
 
 
 def level_numbers(table: Table, column: str) -> FloatArray:
@@ -96,13 +130,14 @@ def allowed(one: Cell, place: dict[str | None, int], numbers: FloatArray, levels
     return sorted(codes)
 
 
-def flat(columns: list[list[list[tuple[int, int]]]]) -> Ranges:
+def flat(columns: Sequence[CellRanges]) -> Ranges:
     """Ranges of all cells of all columns, one after the other."""
-    base, begin, low, high = [], [0], [], []
-    for cells in columns:
-        base.append(len(begin) - 1)
-        for ranges in cells:
-            low += [a for a, _ in ranges]
-            high += [b for _, b in ranges]
-            begin.append(len(low))
-    return Ranges(*(np.array(part, np.int64) for part in (base, begin, low, high)))
+    cells = np.cumsum([0, *(len(one.starts) - 1 for one in columns)])
+    before = np.cumsum([0, *(len(one.low) for one in columns)])
+    starts = [one.starts[:-1] + shift for one, shift in zip(columns, before)]
+    return Ranges(
+        cells[:-1],
+        np.concatenate([*starts, before[-1:]]).astype(np.int64),
+        np.concatenate([one.low for one in columns]),
+        np.concatenate([one.high for one in columns]),
+    )

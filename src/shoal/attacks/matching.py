@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read_all, value_shares
+from shoal.cell import SUPPRESSED, cells_of, expected_numbers, is_generalized, read_all, value_shares
 from shoal.contracts import Attack
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.scaling import standardized
@@ -193,7 +193,7 @@ def _shares(original: Table, released: Table, column: str) -> tuple[FloatArray, 
     codes = original.codes(column)
     whole = np.bincount(codes, minlength=len(names)) / len(codes)
     cells = []
-    for one in read_all(released.levels(column).to_pylist()):
+    for one in cells_of(released, column):
         shares = {place[value]: share for value, share in value_shares(one).items() if value in place}
         cells.append(sum((share * corners[i] for i, share in shares.items()), np.zeros(corners.shape[1])) if shares else whole @ corners)
     return corners, np.array(cells)

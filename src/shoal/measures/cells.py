@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import FloatArray
-from shoal.cell import expected_numbers, is_generalized, read_all, value_shares
+from shoal.cell import cells_of, expected_numbers, is_generalized, value_shares
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles, level_places
@@ -66,16 +66,19 @@ def _change(original: Table, release: Release, roles: Roles, column: str) -> Flo
         before, after = level_places(original, column, levels)[rows], level_places(table, column, levels)
         difference = np.abs(before - after) / max(len(levels) - 1, 1)
     else:
-        both = Table.of({"both": pa.concat_arrays([original.column(column).cast(pa.string()), table.column(column).cast(pa.string())])})
-        codes = both.codes("both")
-        return np.asarray(codes[: len(original)][rows] != codes[len(original) :], dtype=np.float64)
+        sides = [side.levels(column).cast(pa.string()) for side in (original, table)]
+        codes = Table.of({"both": pa.concat_arrays(sides)}).codes("both")
+        true, shown = codes[: len(sides[0])][original.codes(column)], codes[len(sides[0]) :][table.codes(column)]
+        return np.asarray(true[rows] != shown, dtype=np.float64)
     missing = np.isnan(before).astype(int) + np.isnan(after)
     return np.where(missing == 2, 0.0, np.where(missing == 1, 1.0, difference))
 
 
 def _unlikely(original: Table, release: Release, column: str) -> FloatArray:
     """For a set, the chance that a draw from it is not the true value; 1 where suppressed."""
-    true = original.column(column).cast(pa.string()).to_pylist()
-    shares = [value_shares(one) for one in read_all(release.table.levels(column).to_pylist())]
-    codes = release.table.codes(column)
-    return np.array([1 - shares[code].get(true[row], 0.0) for code, row in zip(codes.tolist(), release.source_row.tolist())])
+    names = original.levels(column).cast(pa.string()).to_pylist()
+    shares = [value_shares(one) for one in cells_of(release.table, column)]
+    pair = release.table.codes(column) * len(names) + original.codes(column)[release.source_row]
+    seen, which = np.unique(pair, return_inverse=True)  # a cell and a value of which it is asked
+    likely = [shares[one // len(names)].get(names[one % len(names)], 0.0) for one in seen.tolist()]
+    return np.asarray(1 - np.array(likely)[which.reshape(-1)])

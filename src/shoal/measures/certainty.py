@@ -46,7 +46,7 @@ class NCP(QuasiMeasure):
 def _penalty(original: Table, released: Table, roles: Roles, column: str) -> FloatArray:
     if released.kind(column) != "text":
         return np.zeros(len(released))
-    cells = cell.read_all(released.levels(column).to_pylist())
+    cells = cell.cells_of(released, column)
     if roles.scale(original, column) == "numeric" and original.kind(column) in ("number", "date"):
         known = original.number(column)
         if column in roles.hierarchies:

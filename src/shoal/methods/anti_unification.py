@@ -97,7 +97,7 @@ class AntiUnification(ColumnMethod):
         }
         listed = counts.table.take(found.row).with_columns(changed)
         listed = replace(
-            listed, arrow=listed.arrow.append_column(SUPPORT, pa.array(found.support)), cells=counts.table.cells | set(columns), _codes={}
+            listed, arrow=listed.arrow.append_column(SUPPORT, pa.array(found.support)), cells=counts.table.cells | set(columns)
         )
         warnings = self._warnings(table, counts, roles, columns, found, rejected)
         bare = replace(roles, identifier=(), household=())

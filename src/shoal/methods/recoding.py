@@ -61,7 +61,7 @@ def recoded(source: Source, recoding: Recoding, roles: Roles, step: Step, chance
 
     made = changed(batches, cells, roles, step, chance, warnings)
     texts = {column for column, values in recoding.cells.items() if pa.types.is_string(values.type)}
-    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells), _codes={})) if texts else made
+    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells))) if texts else made
 
 
 class Change(NamedTuple):
@@ -103,7 +103,7 @@ def by_id(source: Source, chance: Chance) -> tuple[Table, IntArray]:
 
 def _together(tables: list[Table]) -> Table:
     arrow = pa.concat_tables([table.plain for table in tables], promote_options="permissive")
-    return replace(tables[0], arrow=arrow.combine_chunks(), _codes={})
+    return replace(tables[0], arrow=arrow.combine_chunks())
 
 
 def _spread(cells: pa.Array, groups: pa.Array) -> Any:

@@ -323,7 +323,7 @@ def _released_patterns(patterns: Patterns | None) -> str:
     shared = [one for one in patterns.by("support") if one.support > 1] if patterns else []
     if not shared:
         return ""
-    note = f"<p>Records that share all their cells, as rules: {count(len(shared), 'pattern')}, the largest and the smallest shown.</p>"
+    note = f"<p>Records that share all their cells, as rules: {count(patterns.shared if patterns else 0, 'pattern')}, the largest and the smallest shown.</p>"
     rows = [(numeral(f"{one.support:,}"), words(one.rule)) for one in _ends(shared)]
     return card("Patterns", note + table(["#Records", "Pattern"], rows))
 
@@ -336,7 +336,7 @@ def _covered_patterns(patterns: Patterns | None) -> str:
         return card("Patterns", f"<p>{safe(patterns.note)}</p>")
     none, one, two, more = (f"{n:,}" for n in patterns.satisfied)
     note = (
-        f"<p>{count(len(patterns.found), 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
+        f"<p>{count(patterns.number, 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
         f"pattern, {one} one, {two} two and {more} three or more; who satisfies several is hidden among the records of all of them, "
         f"and nobody who satisfies one among fewer than {number(patterns.smallest_set)}.</p>"
     )

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from shoal import cell
 from shoal.arrays import IntArray
-from shoal.attacks.classes import allowed, flat, level_numbers
+from shoal.attacks.classes import flat, ranges_of
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.coverage import contained, satisfied
 from shoal.kernels.groups import class_ids
@@ -29,6 +29,8 @@ from shoal.table import Table
 
 Order = Literal["support", "coverage", "length", "purity"]
 SUPPORT = "support"  # a release with one row per pattern says in this column how many records each row stands for
+MOST_REPORTED, ENDS = 20_000, 5  # beyond so many patterns, a report counts and lists these of either end
+TOO_MANY = "Who satisfies them is not counted for so many patterns here; `shoal patterns` counts it."
 MOST_VALUES = 8  # of a set, in a rule
 
 
@@ -73,6 +75,8 @@ class Patterns:
     """The patterns of a release, the most supported first."""
 
     found: tuple[Pattern, ...]
+    number: int  # of patterns, of which `found` may list the largest and the smallest only
+    shared: int  # that stand for two records or more
     satisfied: tuple[int, int, int, int] | None = None  # records of the original that satisfy 0, 1, 2, and 3 or more patterns
     smallest_set: int | None = None  # fewest records behind all patterns that one original satisfies, if it satisfies any
     note: str = ""
@@ -100,6 +104,11 @@ def patterns_of(release: Release, data: Any = None) -> Patterns:
 
     A column named `support` that the original does not have says how many records a row stands for, as in a list of patterns.
     """
+    return _patterns(release, data, None)
+
+
+def _patterns(release: Release, data: Any, listed: int | None) -> Patterns:
+    """`listed`: how many are listed from either end, where not all are; then who satisfies them is not counted."""
     roles = release.roles
     columns = [column for column in roles.quasi if column in release.table.columns]
     if not columns:
@@ -120,8 +129,15 @@ def patterns_of(release: Release, data: Any = None) -> Patterns:
     first[ids[::-1]] = np.arange(len(ids))[::-1]
     cells = np.column_stack([table.codes(column)[first] for column in columns])
     texts = {column: _texts(original, table, column) for column in columns}
-    told = _Counted() if original is None else _counted(original, table, release.source_row, columns, texts, cells, support)
-    classes = {column: _by_class(table, column, ids, each, number) for column in _class_columns(table, roles)}
+    order = np.argsort(-support, kind="stable")
+    if listed is not None and number > 2 * listed:
+        order, told = np.concatenate([order[:listed], order[-listed:]]), _Counted(note=TOO_MANY)
+        inside = np.isin(ids, order)
+        counted_in, ids, each = table.take(np.flatnonzero(inside)), ids[inside], each[inside]
+    else:
+        told = _Counted() if original is None else _counted(original, table, release.source_row, columns, texts, cells, support)
+        counted_in = table
+    classes = {column: _by_class(counted_in, column, ids, each, number) for column in _class_columns(table, roles)}
     found = [
         Pattern(
             {column: texts[column][code] for column, code in zip(columns, cells[p].tolist())},
@@ -129,17 +145,19 @@ def patterns_of(release: Release, data: Any = None) -> Patterns:
             None if told.covers is None else int(told.covers[p]),
             {column: counts[p] for column, counts in classes.items()},
         )
-        for p in np.argsort(-support, kind="stable").tolist()
+        for p in order.tolist()
     ]
-    return Patterns(tuple(found), told.satisfied, told.smallest_set, told.note)
+    return Patterns(tuple(found), number, int((support > 1).sum()), told.satisfied, told.smallest_set, told.note)
 
 
 def generalized_patterns(release: Release, original: Table) -> Patterns | None:
     """The patterns of a release that holds sets, intervals or suppressed cells, if it has groups at all; for reports."""
     if not any(cell.is_generalized(original, release.table, column) for column in release.roles.quasi):
         return None
+    columns = [column for column in release.roles.quasi if column in release.table.columns]
+    many = class_ids([release.table.codes(column) for column in columns])[1] > MOST_REPORTED
     try:
-        return patterns_of(release, original)
+        return _patterns(release, original, ENDS if many else None)
     except DataError:
         return None
 
@@ -241,10 +259,4 @@ def _counted(
 
 def _ranges(original: Table, columns: list[str], texts: Mapping[str, list[str | None]]) -> Ranges:
     """For each cell the ranges of the original's codes that it allows."""
-    found = []
-    for column in columns:
-        names = _plain_texts(original, column)
-        place = {name: code for code, name in enumerate(names)}
-        numbers = level_numbers(original, column) if original.kind(column) in ("number", "date") else np.empty(0)
-        found.append([allowed(one, place, numbers, len(names)) for one in cell.read_all(texts[column])])
-    return flat(found)
+    return flat([ranges_of(original, column, cell.read_all(texts[column])) for column in columns])

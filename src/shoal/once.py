@@ -1,0 +1,18 @@
+"""What several ask for about a frozen thing, computed for the first of them."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class Once:
+    """Answers by question; `beside` is the other thing that an answer is about, and another one is another question."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, tuple[object, Any]] = {}
+
+    def __call__(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
+        if what not in self._answers or self._answers[what][0] is not beside:
+            self._answers[what] = (beside, compute())
+        return cast(T, self._answers[what][1])
