@@ -49,7 +49,7 @@ check: $(READY)  ## ruff, mypy and the tests nearest to what changed since the l
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@tests=$$($(BIN)/python -m tools.nearest_tests) || exit 1; \
-	 if [ -z "$$tests" ]; then echo "Nothing that is tested has changed."; else set -x; $(BIN)/python -m pytest -x $$tests; fi
+	 if [ -z "$$tests" ]; then echo "Nothing that is tested has changed."; else set -x; $(BIN)/python -m pytest -p tools.within_seconds -x $$tests; fi
 
 lint: $(READY)  ## formats, and mends what can be mended
 	$(BIN)/ruff format .

@@ -39,7 +39,14 @@ def _distance(path: str, source: str, test: str, text: str) -> tuple[bool, bool,
     name, module = parts[-1].removesuffix("s"), ".".join(parts)  # shoal/kernels/__init__.py is tested by test_kernel_cache
     named = len(set(DEFINED.findall(source)) & set(re.findall(r"\w+", text)))
     room = Path(path).parent.name not in Path(test).parts
-    return name not in Path(test).stem.removeprefix("test_"), not re.search(rf"\b{module}\b", text), room, -named, len(text), test
+    return (
+        name not in Path(test).stem.removeprefix("test_"),
+        not re.search(rf"\b{re.escape(module)}\b", text),
+        room,
+        -named,
+        len(text),
+        test,
+    )
 
 
 def _texts(folder: str, pattern: str) -> dict[str, str]:
