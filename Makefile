@@ -60,7 +60,8 @@ QUICK := tests/known_answers/test_table.py tests/known_answers/test_cells.py tes
          tests/known_answers/test_attacks.py tests/cli/test_commands.py tests/contracts/test_bare.py
 FULLER := tests/test_api.py tests/known_answers/test_learning.py tests/known_answers/test_exact_linkage.py tests/cli/test_documents.py \
           tests/documents/test_files_text.py tests/documents/test_files_word.py tests/documents/test_files_pdf.py \
-          tests/documents/test_detect_checks.py tests/documents/test_detect_layers.py tests/collections/test_build.py
+          tests/documents/test_detect_checks.py tests/documents/test_detect_layers.py tests/collections/test_build.py \
+          tests/collections/test_attacks.py tests/cli/test_collection.py
 
 lowest:  ## a quick selection of tests at the lowest versions declared, extras included
 	rm -rf .venv-lowest build && $(PYTHON) -m venv .venv-lowest
