@@ -49,7 +49,7 @@ check: $(READY)  ## ruff, mypy and the tests nearest to what changed since the l
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@tests=$$($(BIN)/python -m tools.nearest_tests) || exit 1; \
-	 if [ -z "$$tests" ]; then echo "Nothing that is tested has changed."; else set -x; $(BIN)/python -m pytest -x $$tests; fi
+	 if [ -z "$$tests" ]; then echo "Nothing that is tested has changed."; else set -x; $(BIN)/python -m pytest -p tools.within_seconds -x $$tests; fi
 
 lint: $(READY)  ## formats, and mends what can be mended
 	$(BIN)/ruff format .
@@ -57,23 +57,23 @@ lint: $(READY)  ## formats, and mends what can be mended
 
 # Environments of their own, made afresh: what is declared must be enough, and compiled kernels of other versions must not meet.
 QUICK := tests/known_answers/test_table.py tests/known_answers/test_cells.py tests/known_answers/test_masking.py \
-         tests/known_answers/test_measures.py tests/known_answers/test_attacks.py tests/known_answers/test_exact_linkage.py \
-         tests/cli/test_commands.py
-FULLER := tests/test_api.py tests/known_answers/test_learning.py tests/cli/test_documents.py tests/documents/test_files_text.py \
-          tests/documents/test_files_word.py tests/documents/test_files_pdf.py tests/documents/test_detect_checks.py \
-          tests/documents/test_detect_layers.py tests/collections/test_build.py
+         tests/known_answers/test_attacks.py tests/cli/test_commands.py tests/contracts/test_bare.py
+FULLER := tests/test_api.py tests/known_answers/test_learning.py tests/known_answers/test_exact_linkage.py tests/cli/test_documents.py \
+          tests/documents/test_files_text.py tests/documents/test_files_word.py tests/documents/test_files_pdf.py \
+          tests/documents/test_detect_checks.py tests/documents/test_detect_layers.py tests/collections/test_build.py \
+          tests/collections/test_attacks.py tests/cli/test_collection.py
 
 lowest:  ## a quick selection of tests at the lowest versions declared, extras included
-	rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
+	rm -rf .venv-lowest build && $(PYTHON) -m venv .venv-lowest
 	$(PYTHON) -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
 	    '.[documents]' pytest hypothesis pandas polars python-docx reportlab
-	NUMBA_CACHE_DIR=.venv-lowest/kernels .venv-lowest/bin/python -m pytest $(QUICK) $(FULLER)
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels .venv-lowest/bin/python -m pytest $(QUICK) $(FULLER)
 
 bare:  ## what must work without any extra: tables, on the command line and in Python
-	rm -rf .venv-bare && $(PYTHON) -m venv .venv-bare
+	rm -rf .venv-bare build && $(PYTHON) -m venv .venv-bare
 	.venv-bare/bin/python -m pip install --quiet --disable-pip-version-check . pytest hypothesis
-	NUMBA_CACHE_DIR=.venv-bare/kernels .venv-bare/bin/python -m pytest $(QUICK) tests/contracts/test_bare.py
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-bare/kernels .venv-bare/bin/python -m pytest $(QUICK)
 
 bench: $(READY)  ## speed, side by side with a naive or well-known implementation
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

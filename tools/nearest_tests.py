@@ -37,9 +37,17 @@ def _distance(path: str, source: str, test: str, text: str) -> tuple[bool, bool,
     """Nearest is a test that bears the file's name, then one that imports it, then one of its room, then one that names what it defines."""
     parts = Path(path.removesuffix("/__init__.py").removesuffix(".py")).parts[1:]
     name, module = parts[-1].removesuffix("s"), ".".join(parts)  # shoal/kernels/__init__.py is tested by test_kernel_cache
-    named = len(set(DEFINED.findall(source)) & set(re.findall(r"\w+", text)))
+    defined = set(DEFINED.findall(source))
+    named = sum(word in defined for word in re.findall(r"\w+", text))
     room = Path(path).parent.name not in Path(test).parts
-    return name not in Path(test).stem.removeprefix("test_"), not re.search(rf"\b{module}\b", text), room, -named, len(text), test
+    return (
+        name not in Path(test).stem.removeprefix("test_"),
+        not re.search(rf"\b{re.escape(module)}\b", text),
+        room,
+        -named,
+        len(text),
+        test,
+    )
 
 
 def _texts(folder: str, pattern: str) -> dict[str, str]:

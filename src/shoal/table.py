@@ -58,7 +58,9 @@ class Table:
             data = data.set_axis(names, axis=1)
             return _clean(_from_pandas(data), "pandas")
         if library == "polars":
-            return _clean(data.to_arrow(), "polars")
+            # Before 1.44 polars hands an Enum over as categories without an order.
+            levels = {name: tuple(kind.categories) for name, kind in data.schema.items() if type(kind).__name__ == "Enum"}
+            return replace(_clean(data.to_arrow(), "polars"), orders=levels)
         if isinstance(data, pa.Table):
             return _clean(data, "arrow")
         if isinstance(data, Mapping):

@@ -207,7 +207,8 @@ def terms(
 
     if out and out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")
-    found = grow(read_wordnet(), read_terms(seeds) if seeds else RISK_SEEDS, None if depth < 0 else depth, None if senses < 0 else senses)
+    words = read_terms(seeds) if seeds else RISK_SEEDS
+    found = grow(read_wordnet(), words, None if depth < 0 else depth, None if senses < 0 else senses)
     if out:
         lines = [f"{term}  # {found.senses[term]}" if found.senses.get(term) else term for term in found.terms]
         write_text(

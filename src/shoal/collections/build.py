@@ -135,7 +135,7 @@ class Builder(Params):
             idf = np.log(documents / np.maximum(present, 1))
             kept &= present < documents  # what stands in every document weighs nothing
         if self.most_terms is not None and kept.sum() > self.most_terms:
-            total = unit_rows((counts * idf)[:, kept]).sum(axis=0)
+            total = unit_rows((counts * idf).tocsr()[:, kept]).sum(axis=0)
             best = np.argsort(-np.rint(total * 2**30), kind="stable")[: self.most_terms]  # rounded: sums in another order are the same
             kept[np.delete(np.flatnonzero(kept), best)] = False
         if not kept.any():
