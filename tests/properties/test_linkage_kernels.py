@@ -173,7 +173,7 @@ def test_no_iteration_lowers_the_likelihood(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 1000, 2**d)
     counts[0] += 1
-    step = match_mixture.Mixture(0.1, np.full(d, 0.9), rng.uniform(0.05, 0.4, d), 0)
+    step = match_mixture.MatchMixture(0.1, np.full(d, 0.9), rng.uniform(0.05, 0.4, d), 0)
     before = match_mixture.log_likelihood(counts, d, step.match_share, step.m, step.u)
     for _ in range(15):
         step = match_mixture.expectation_maximization(counts, d, step.match_share, step.m, step.u, most_iterations=1)

@@ -83,6 +83,19 @@ def _distance(points, numeric, i, query):
 
 
 @njit(cache=True)
+def _offset(tree, query, away):
+    """Of `farthest`'s second bound: v into `away`, and |v|² with more than the bound's rounding can take away."""
+    low, high, centre = tree.low, tree.high, tree.centre
+    d, numeric = tree.points.shape[1], tree.numeric
+    offset, size = 0.0, 1.0 * (d - numeric)
+    for j in range(numeric):
+        away[j] = query[j] - centre[j]
+        offset += away[j] * away[j]
+        size += abs(away[j]) * max(centre[j] - low[0, j], high[0, j] - centre[j])
+    return offset + 1e-15 * (d + 8) * (tree.radius[0] + offset + size)
+
+
+@njit(cache=True)
 def farthest(tree, query, away, stack, bounds):
     """The live row farthest from the query, and how many rows and boxes were looked at.
 
@@ -93,12 +106,7 @@ def farthest(tree, query, away, stack, bounds):
     """
     points, low, high, centre, radius, live = tree.points, tree.low, tree.high, tree.centre, tree.radius, tree.live
     d, numeric = points.shape[1], tree.numeric
-    offset, size = 0.0, 1.0 * (d - numeric)
-    for j in range(numeric):
-        away[j] = query[j] - centre[j]
-        offset += away[j] * away[j]
-        size += abs(away[j]) * max(centre[j] - low[0, j], high[0, j] - centre[j])
-    offset += 1e-15 * (d + 8) * (radius[0] + offset + size)  # more than the second bound's rounding can take away
+    offset = _offset(tree, query, away)
     best, best_distance, looked = -1, -1.0, 0
     stack[0] = 0
     bounds[0] = np.inf

@@ -50,26 +50,34 @@ def _inputs(original: FloatArray, protected: FloatArray, tolerance: FloatArray) 
 @njit(cache=True, parallel=True)
 def _pattern_counts(x, columns, tolerance, parts):
     """Two tables per thread take turns: most pairs agree on nothing, and adding to one cell again and again would wait for itself."""
-    n, d, m = len(x), len(columns), columns.shape[1]
+    n, d = len(x), len(columns)
     counts = np.zeros((2 * parts, 1 << d), np.int64)
     for part in prange(parts):
-        pattern = np.empty(TILE, np.int32)
-        even, odd = counts[2 * part], counts[2 * part + 1]
-        for a in range(0, m, TILE):
-            width = min(TILE, m - a)
-            for i in range(n * part // parts, n * (part + 1) // parts):
-                pattern[:] = 0
-                for j in range(d):
-                    value, tol, column = x[i, j], tolerance[j], columns[j, a : a + width]
-                    bit = np.int32(1 << j)
-                    for k in range(width):
-                        pattern[k] |= bit if abs(column[k] - value) <= tol else np.int32(0)
-                for k in range(0, width - 1, 2):
-                    even[pattern[k]] += 1
-                    odd[pattern[k + 1]] += 1
-                if width % 2:
-                    even[pattern[width - 1]] += 1
-    return counts.sum(axis=0)
+        _count_part(x, columns, tolerance, n * part // parts, n * (part + 1) // parts, counts[2 * part], counts[2 * part + 1])
+    for part in range(1, 2 * parts):
+        for pattern in range(1 << d):
+            counts[0, pattern] += counts[part, pattern]
+    return counts[0]
+
+
+@njit(cache=True)
+def _count_part(x, columns, tolerance, begin, end, even, odd):
+    d, m = columns.shape
+    pattern = np.empty(TILE, np.int32)
+    for a in range(0, m, TILE):
+        width = min(TILE, m - a)
+        for i in range(begin, end):
+            pattern[:] = 0
+            for j in range(d):
+                value, tol, column = x[i, j], tolerance[j], columns[j, a : a + width]
+                bit = np.int32(1 << j)
+                for k in range(width):
+                    pattern[k] |= bit if abs(column[k] - value) <= tol else np.int32(0)
+            for k in range(0, width - 1, 2):
+                even[pattern[k]] += 1
+                odd[pattern[k + 1]] += 1
+            if width % 2:
+                even[pattern[width - 1]] += 1
 
 
 # Linking by weight
@@ -331,12 +339,16 @@ def weight_block(
 
 @njit(cache=True, parallel=True)
 def _weight_block(x, columns, tolerance, gain, unit, base):
-    n, d, m = len(x), len(columns), columns.shape[1]
-    block = np.zeros((n, m))
-    for i in prange(n):
-        for j in range(d):
-            for k in range(m):
-                block[i, k] += gain[j] if abs(columns[j, k] - x[i, j]) <= tolerance[j] else 0.0
-        for k in range(m):
-            block[i, k] = base + block[i, k] * unit
+    block = np.zeros((len(x), columns.shape[1]))
+    for i in prange(len(x)):
+        _weigh(x[i], columns, tolerance, gain, unit, base, block[i])
     return block
+
+
+@njit(cache=True)
+def _weigh(q, columns, tolerance, gain, unit, base, weights):
+    for j in range(len(columns)):
+        for k in range(len(weights)):
+            weights[k] += gain[j] if abs(columns[j, k] - q[j]) <= tolerance[j] else 0.0
+    for k in range(len(weights)):
+        weights[k] = base + weights[k] * unit

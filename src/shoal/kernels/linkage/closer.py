@@ -66,10 +66,7 @@ def linked(protected: FloatArray, queries: FloatArray, true_row: IntArray, by: D
     out = Linked(np.empty(len(true), np.bool_), np.empty(len(true), np.int64))
     order = np.argsort(position[true], kind="stable")  # neighbouring searches share cache
     for a in range(0, len(order), CHUNK):
-        _linked(
-            tree.points, weight, tree.start, tree.stop, tree.right, tree.low, tree.high, queries, order[a : a + CHUNK], position[true],
-            *_plan(by), *out,
-        )  # fmt: skip
+        _linked(tree, weight, queries, order[a : a + CHUNK], position[true], _plan(by), *out)
         if progress is not None:
             progress(min(len(order), a + CHUNK), len(order))
     return out
@@ -80,7 +77,7 @@ def nearest(protected: FloatArray, queries: FloatArray, by: Distance, count: int
     protected, queries = _checked(protected, by), _checked(queries, by)
     tree, _, first, _ = _tree(protected, by)
     out = Nearest(np.full((len(queries), count), -1), np.full((len(queries), count), np.inf))
-    _nearest(tree.points, first, tree.start, tree.stop, tree.right, tree.low, tree.high, queries, *_plan(by), *out)
+    _nearest(tree, first, queries, _plan(by), *out)
     return out
 
 
@@ -88,12 +85,24 @@ def distances(protected: FloatArray, queries: FloatArray, by: Distance) -> Float
     """All of them, for assigning records one to one: as many as queries times protected rows."""
     protected, queries = _checked(protected, by), _checked(queries, by)
     out = np.empty((len(queries), len(protected)))
-    _distances(protected, queries, *_plan(by), out)
+    _distances(protected, queries, _plan(by), out)
     return out
 
 
-def _plan(by: Distance) -> tuple[FloatArray, IntArray, int, int, int, int]:
-    return by.weights, by.attribute, by.numeric, by.attributes, POWERS.index(by.power) - 1, KINDS.index(by.kind)
+class _Plan(NamedTuple):
+    """A distance as compiled code reads it."""
+
+    weights: FloatArray
+    attribute: IntArray
+    numeric: int
+    n: int  # attributes
+    squarings: int  # of a difference; -1 for its absolute value
+    kind: int
+
+
+def _plan(by: Distance) -> _Plan:
+    weights, attribute = np.ascontiguousarray(by.weights, np.float64), np.ascontiguousarray(by.attribute, np.int64)
+    return _Plan(weights, attribute, by.numeric, by.attributes, POWERS.index(by.power) - 1, KINDS.index(by.kind))
 
 
 def _checked(rows: FloatArray, by: Distance) -> FloatArray:
@@ -116,7 +125,7 @@ def _tree(protected: FloatArray, by: Distance) -> tuple[kdtree.KdTree, IntArray,
     return tree, weight[tree.order], first[tree.order], place[same_as]
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def _term(t, squarings):
     if squarings < 0:
         return abs(t)
@@ -126,7 +135,7 @@ def _term(t, squarings):
     return t
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def _aggregate(c, s, weights, n, kind):
     """One distance of the differences c; s is room to sort in."""
     total = 0.0
@@ -167,7 +176,7 @@ def _aggregate(c, s, weights, n, kind):
     return total
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s):
     for a in range(n):
         c[a] = 0.0
@@ -179,7 +188,7 @@ def _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, 
     return _aggregate(c, s, weights, n, kind)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, c, s):
     """The least distance from q to anything in the node's box."""
     for a in range(n):
@@ -193,107 +202,110 @@ def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, 
     return _aggregate(c, s, weights, n, kind)
 
 
+# What runs in parallel only calls what does the work: a whole search inside a parallel loop takes many times as long to compile.
+
+
 @njit(cache=True, parallel=True)
-def _linked(
-    points,
-    weight,
-    start,
-    stop,
-    right,
-    low,
-    high,
-    queries,
-    order,
-    true,
-    weights,
-    attribute,
-    numeric,
-    n,
-    squarings,
-    kind,
-    closer,
-    ties,
-):
+def _linked(tree, weight, queries, order, true, plan, closer, ties):
     for block in prange((len(order) + BLOCK - 1) // BLOCK):
-        stack, bounds = np.empty(128, np.int64), np.empty(128)
-        c, s = np.empty(n), np.empty(n)
-        for i in range(BLOCK * block, min(len(order), BLOCK * block + BLOCK)):
-            row = order[i]
-            q = queries[row]
-            t = _distance(points, true[row], q, weights, attribute, numeric, n, squarings, kind, c, s)
-            closest, limit = t * (1.0 - TIE), t * (1.0 + TIE)
-            cut = limit * SLACK
-            found, is_closer = 0, False
-            stack[0], bounds[0], depth = 0, 0.0, 1
-            while depth and not is_closer:
-                depth -= 1
-                if bounds[depth] > cut:
-                    continue
-                node = stack[depth]
-                while right[node] >= 0:
-                    near, far = node + 1, right[node]
-                    b_near = _bound(low, high, near, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    b_far = _bound(low, high, far, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    if b_far < b_near:
-                        near, far, b_near, b_far = far, near, b_far, b_near
-                    if b_near > cut:
-                        node = -1
-                        break
-                    if b_far <= cut:
-                        stack[depth], bounds[depth] = far, b_far
-                        depth += 1
-                    node = near
-                if node < 0:
-                    continue
-                for p in range(start[node], stop[node]):
-                    d = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    if d < closest:
-                        is_closer = True
-                        break
-                    if d <= limit:
-                        found += weight[p]
-            closer[row] = is_closer
-            ties[row] = 0 if is_closer else found
+        _linked_block(tree, weight, queries, order[BLOCK * block : BLOCK * block + BLOCK], true, plan, closer, ties)
 
 
-@njit(cache=True, parallel=True)
-def _nearest(points, first, start, stop, right, low, high, queries, weights, attribute, numeric, n, squarings, kind, rows, distances):
-    count = rows.shape[1]
-    for block in prange((len(queries) + BLOCK - 1) // BLOCK):
-        stack, bounds = np.empty(128, np.int64), np.empty(128)
-        c, s = np.empty(n), np.empty(n)
-        for row in range(BLOCK * block, min(len(queries), BLOCK * block + BLOCK)):
-            q = queries[row]
-            stack[0], bounds[0], depth = 0, 0.0, 1
-            while depth:
-                depth -= 1
-                if bounds[depth] > distances[row, count - 1] * SLACK:
-                    continue
-                node = stack[depth]
-                while right[node] >= 0:
-                    near, far = node + 1, right[node]
-                    b_near = _bound(low, high, near, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    b_far = _bound(low, high, far, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    if b_far < b_near:
-                        near, far, b_near, b_far = far, near, b_far, b_near
+@njit(cache=True)
+def _linked_block(tree, weight, queries, order, true, plan, closer, ties):
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    weights, attribute, numeric, n, squarings, kind = plan
+    c, s = np.empty(n), np.empty(n)
+    points, start, stop, right, low, high = tree.points, tree.start, tree.stop, tree.right, tree.low, tree.high
+    for row in order:
+        q = queries[row]
+        t = _distance(points, true[row], q, weights, attribute, numeric, n, squarings, kind, c, s)
+        closest, limit = t * (1.0 - TIE), t * (1.0 + TIE)
+        cut = limit * SLACK
+        found, is_closer = 0, False
+        stack[0], bounds[0], depth = 0, 0.0, 1
+        while depth and not is_closer:
+            depth -= 1
+            if bounds[depth] > cut:
+                continue
+            node = stack[depth]
+            while right[node] >= 0:
+                near, far = node + 1, right[node]
+                b_near = _bound(low, high, near, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                b_far = _bound(low, high, far, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                if b_far < b_near:
+                    near, far, b_near, b_far = far, near, b_far, b_near
+                if b_near > cut:
+                    node = -1
+                    break
+                if b_far <= cut:
                     stack[depth], bounds[depth] = far, b_far
                     depth += 1
-                    node = near
-                for p in range(start[node], stop[node]):
-                    d = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
-                    # by distance, then by row: what is kept does not depend on the walk
-                    at = count
-                    while at > 0 and (distances[row, at - 1] > d or (distances[row, at - 1] == d and rows[row, at - 1] > first[p])):
-                        at -= 1
-                    if at < count:
-                        for k in range(count - 1, at, -1):
-                            distances[row, k], rows[row, k] = distances[row, k - 1], rows[row, k - 1]
-                        distances[row, at], rows[row, at] = d, first[p]
+                node = near
+            if node < 0:
+                continue
+            for p in range(start[node], stop[node]):
+                d = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                if d < closest:
+                    is_closer = True
+                    break
+                if d <= limit:
+                    found += weight[p]
+        closer[row] = is_closer
+        ties[row] = 0 if is_closer else found
 
 
 @njit(cache=True, parallel=True)
-def _distances(points, queries, weights, attribute, numeric, n, squarings, kind, out):
+def _nearest(tree, first, queries, plan, rows, distances):
+    for block in prange((len(queries) + BLOCK - 1) // BLOCK):
+        _nearest_block(tree, first, queries, BLOCK * block, min(len(queries), BLOCK * block + BLOCK), plan, rows, distances)
+
+
+@njit(cache=True)
+def _nearest_block(tree, first, queries, begin, end, plan, rows, distances):
+    count = rows.shape[1]
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    weights, attribute, numeric, n, squarings, kind = plan
+    c, s = np.empty(n), np.empty(n)
+    points, start, stop, right, low, high = tree.points, tree.start, tree.stop, tree.right, tree.low, tree.high
+    for row in range(begin, end):
+        q = queries[row]
+        stack[0], bounds[0], depth = 0, 0.0, 1
+        while depth:
+            depth -= 1
+            if bounds[depth] > distances[row, count - 1] * SLACK:
+                continue
+            node = stack[depth]
+            while right[node] >= 0:
+                near, far = node + 1, right[node]
+                b_near = _bound(low, high, near, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                b_far = _bound(low, high, far, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                if b_far < b_near:
+                    near, far, b_near, b_far = far, near, b_far, b_near
+                stack[depth], bounds[depth] = far, b_far
+                depth += 1
+                node = near
+            for p in range(start[node], stop[node]):
+                d = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
+                # by distance, then by row: what is kept does not depend on the walk
+                at = count
+                while at > 0 and (distances[row, at - 1] > d or (distances[row, at - 1] == d and rows[row, at - 1] > first[p])):
+                    at -= 1
+                if at < count:
+                    for k in range(count - 1, at, -1):
+                        distances[row, k], rows[row, k] = distances[row, k - 1], rows[row, k - 1]
+                    distances[row, at], rows[row, at] = d, first[p]
+
+
+@njit(cache=True, parallel=True)
+def _distances(points, queries, plan, out):
     for row in prange(len(queries)):
-        c, s = np.empty(n), np.empty(n)
-        for p in range(len(points)):
-            out[row, p] = _distance(points, p, queries[row], weights, attribute, numeric, n, squarings, kind, c, s)
+        _distances_of(points, queries[row], plan, out[row])
+
+
+@njit(cache=True)
+def _distances_of(points, q, plan, out):
+    weights, attribute, numeric, n, squarings, kind = plan
+    c, s = np.empty(n), np.empty(n)
+    for p in range(len(points)):
+        out[p] = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
