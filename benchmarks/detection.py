@@ -71,10 +71,10 @@ class Tally:
         for start, end, kind in gold:
             self.gold[kind] += 1
             self.hit[kind] += covered(text, seen, start, end)
-        said = covered_characters(len(text), claimed)
+        claimed_characters = covered_characters(len(text), claimed)
         for token in tokens_of(text):
             if token.text[-1].isalnum() or token.text[0].isalnum():
-                inside = any(said[token.start : token.end])
+                inside = any(claimed_characters[token.start : token.end])
                 self.tokens += inside
                 self.right += inside and any(true[token.start : token.end])
 

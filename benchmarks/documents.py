@@ -90,9 +90,9 @@ def detect(folder: Path) -> int:
 
 def redact(folder: Path) -> int:
     """Write the documents, the certificate and the reports."""
-    from shoal.runs.documents import redact_case
+    from shoal.runs.documents import redact_documents
 
-    return len(redact_case(folder / "case", folder / "out", accept_blocks=ACCEPT_BLOCKS)["failed"])
+    return len(redact_documents(folder / "case", folder / "out", accept_blocks=ACCEPT_BLOCKS).failed)
 
 
 VERBS = {"detect": detect, "redact": redact}

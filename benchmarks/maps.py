@@ -19,7 +19,7 @@ from shoal.kernels.refine import swap_refinement
 from shoal.kernels.scaling import standardized
 from shoal.kernels.som import EPOCHS, best_units, kohonen_units, map_shape, quantization_error, train
 from shoal.methods import CTca, MdavLarge
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -33,7 +33,7 @@ def protected(method: CTca | MdavLarge, table: Table, roles: Roles) -> tuple[flo
     kept: list[Release] = []
 
     def run() -> IntArray:
-        kept.append(method.protect(table, roles, rng_for(1)))
+        kept.append(method.protect(table, roles, chance_for(1)))
         return kept[0].source_row
 
     return timed(run)[0], kept[0]

@@ -21,7 +21,7 @@ from shoal.files import read_table
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.trees.c45 import grow, route
 from shoal.methods import Kactus
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -104,7 +104,7 @@ def coded_table(codes: Codes, target: Target) -> tuple[Table, Roles]:
 
 def released(method: Method, table: Table, roles: Roles, times: int = 3) -> tuple[float, Any]:
     """CPU seconds from coded columns to the release with its cells."""
-    return best_of(times, lambda: method.protect(table, roles, rng_for(2010, "benchmark")))
+    return best_of(times, lambda: method.protect(table, roles, chance_for(2010, "benchmark")))
 
 
 def fitted(codes: Codes, target: Target) -> float:
@@ -119,7 +119,7 @@ def scalability() -> int:
     rng = np.random.default_rng(2010)
     base, classes = adult() or made_up(rng)
     codes, target = expanded(base, rng), np.tile(classes, SCALE)
-    Kactus(k=K).protect(*coded_table(codes[:3000], target[:3000]), rng_for(1, "compile"))  # outside the clock
+    Kactus(k=K).protect(*coded_table(codes[:3000], target[:3000]), chance_for(1, "compile"))  # outside the clock
     print(f"kactus, k = {K}, {codes.shape[1]} quasi-identifiers, CPU seconds, best of 3; release: from coded columns to the release")
     print(
         f"{'rows':>12}{'nodes':>8}{'groups':>8}{'grow':>9}{'climb':>9}{'release':>9}{'ns per row':>12}{'scikit-learn fit':>18}{'ns per row':>12}"
@@ -155,7 +155,7 @@ def beside_ai_privacy_toolkit() -> int:
     table = read_table(path)
     roles = Roles(quasi=tuple(c for c in table.columns if c != "salary-class"), target="salary-class").check(table)
     ours, _ = best_of(
-        3, lambda: Kactus(k=5).protect(Table.of(table.arrow), roles, rng_for(2010, "benchmark"))
+        3, lambda: Kactus(k=5).protect(Table.of(table.arrow), roles, chance_for(2010, "benchmark"))
     )  # coding is inside the clock
     print(f"Adult {len(table):,} x {len(roles.quasi)}, k = 5: kactus {ours:.3f} s from an uncoded table to its release")
     frame = table.arrow.to_pandas()

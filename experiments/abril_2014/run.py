@@ -27,7 +27,7 @@ from experiments.abril_2014.readings import (
 )
 from shoal import Roles, Table
 from shoal.methods import Mdav, Noise, RankSwapping
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 
 HERE = Path(__file__).parent
 TITLES = {
@@ -85,7 +85,7 @@ def _table_2_2() -> None:
     with (HERE / "table_2_2.csv").open() as file:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
     table = Table.of({name: [row[name] for row in rows] for name in ("age", "salary")})
-    release = Mdav(k=2).protect(table, Roles(quasi=("age", "salary")).check(table), rng_for(0, "table 2.2"))
+    release = Mdav(k=2).protect(table, Roles(quasi=("age", "salary")).check(table), chance_for(0, "table 2.2"))
     place = np.argsort(release.source_row)
     cells = []
     for name in ("age", "salary"):

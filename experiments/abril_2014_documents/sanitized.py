@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.abril_2014_documents.corpus import Record, write_files
-from shoal.documents.case import Case, Looked, Settings
+from shoal.documents.case import Case, DocumentFindings, Settings
 from shoal.documents.risk.terms import RISK_SEEDS, Expansion, grow
-from shoal.runs.documents import detect_to_case, redact_case
+from shoal.runs.documents import detect_to_case, redact_documents
 from shoal.text.wordnet import read_wordnet
 
 # Each word's first sense as each part of speech, and its direct hyponyms: nobody chooses senses here, as the thesis's authors did by hand.
@@ -30,7 +30,7 @@ class Sanitized:
     """What was found, and the texts of each run, by the documents' names. A document that could not be written safely has no text."""
 
     terms: Expansion
-    looked: tuple[Looked, ...]
+    looked: tuple[DocumentFindings, ...]
     texts: dict[str, dict[str, str]]
     accept: float
 
@@ -50,15 +50,15 @@ def sanitize(records: Sequence[Record], folder: Path) -> Sanitized:
     texts: dict[str, dict[str, str]] = {}
     for run, (undecided, blocks) in RUNS.items():
         before, out = time.process_time(), folder / run.replace(" ", "-")
-        said = redact_case(folder / "case", out, names="keep", undecided=undecided, accept_blocks=blocks, seed=1)  # type: ignore[arg-type]
+        certificate, failed = redact_documents(folder / "case", out, names="keep", undecided=undecided, accept_blocks=blocks, seed=1)
         texts[run] = {path.name: path.read_text(encoding="utf-8") for path in (out / "documents").iterdir()}
-        mentions = sum(one["mentions"] for one in said["removed"]) + said["again"]
+        mentions = sum(one.mentions for one in certificate.removed) + certificate.again
         print(
-            f"{run}: {mentions:,} mentions removed, blocks {said['blocks']}, {len(said['failed']):,} documents not written: "
+            f"{run}: {mentions:,} mentions removed, blocks {certificate.blocks}, {len(failed):,} documents not written: "
             f"{time.process_time() - before:.0f} CPU seconds"
         )
     case = Case(folder / "case")
-    return Sanitized(terms, tuple(case.looked()), texts, case.settings.accept)
+    return Sanitized(terms, tuple(case.findings()), texts, case.settings.accept)
 
 
 def written_everywhere(records: Sequence[Record], done: Sanitized) -> list[Record]:

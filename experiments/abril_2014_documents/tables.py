@@ -41,11 +41,11 @@ def asked(records: Sequence[Record], texts: Mapping[str, Mapping[str, str]], kno
 
 def agreement_lost(title: str, table: str, changes: Changes, rows: Mapping[str, str]) -> None:
     """Tables 3.5 and 3.7: how much of the agreement between the sets before and after is gone."""
-    said = published(table)
+    printed = published(table)
     found = []
     for run, name in rows.items():
         overlap = [
-            _beside(100 * (1 - one.overlap), said.get((one.query.name, name))) if one.loss is not None else "-" for one in changes[run]
+            _beside(100 * (1 - one.overlap), printed.get((one.query.name, name))) if one.loss is not None else "-" for one in changes[run]
         ]
         found.append([run, *overlap])
         found.append(["  by NMI itself", *(f"{100 * (1 - one.nmi):.0f}" if one.loss is not None else "-" for one in changes[run])])
@@ -54,11 +54,11 @@ def agreement_lost(title: str, table: str, changes: Changes, rows: Mapping[str, 
 
 def differences(title: str, table: str, changes: Sequence[QueryChange], loss: str) -> None:
     """Tables 3.6 and 3.8."""
-    said = published(table)
+    printed = published(table)
     rows = []
     for one in changes:
-        cells = [_beside(one.changes[name], said.get((one.query.name, letter))) for letter, name in COLUMNS.items()]
-        ours = "-" if one.loss is None else _beside(one.loss, said.get((one.query.name, "loss")), 1)
+        cells = [_beside(one.changes[name], printed.get((one.query.name, letter))) for letter, name in COLUMNS.items()]
+        ours = "-" if one.loss is None else _beside(one.loss, printed.get((one.query.name, "loss")), 1)
         rows.append([one.query.name, *cells, ours])
     show(f"{title}: ours / published / difference", ["", *COLUMNS, loss], rows)
 
@@ -78,8 +78,8 @@ def means(title: str, utility: Changes, risk: Changes, notes: tuple[str, str]) -
 
 def thesis_means() -> tuple[str, str]:
     """Of Table 3.6's last column, with and without uq5-1."""
-    said = {query: value for (query, quantity), value in published("3.6").items() if quantity == "loss"}
-    return f"{np.mean(list(said.values())):.1f}", f"{np.mean([value for query, value in said.items() if query != 'uq5-1']):.1f}"
+    printed = {query: value for (query, quantity), value in published("3.6").items() if quantity == "loss"}
+    return f"{np.mean(list(printed.values())):.1f}", f"{np.mean([value for query, value in printed.items() if query != 'uq5-1']):.1f}"
 
 
 def _beside(ours: float, theirs: float | None, digits: int = 0) -> str:

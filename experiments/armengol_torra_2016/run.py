@@ -22,7 +22,7 @@ from shoal.contracts import Method
 from shoal.kernels.groups import class_ids
 from shoal.measures.certainty import NCP
 from shoal.methods import AntiUnification, AntiUnificationSafe, BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.runs.learning import decision_tree, matrices
 from shoal.runs.sample import sample
@@ -127,7 +127,7 @@ def _beside(ours: float, theirs: float, digits: int = 2) -> str:
 
 
 def _protected(adult: Adult, method: Method) -> Release:
-    return method.protect(adult.table, ROLES, rng_for(SEED, "protect"))
+    return method.protect(adult.table, ROLES, chance_for(SEED, "protect"))
 
 
 def _points(release: Release) -> Table:

@@ -16,7 +16,7 @@ from shoal.kernels.kactus import anonymize
 from shoal.kernels.trees.c45 import grow, route
 from shoal.methods import Kactus
 from shoal.methods.generalization import coded, target_codes, tree_codes
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 
 QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex")  # the paper says seven, not which
 KEPT, K = 3, 150
@@ -59,7 +59,7 @@ def timed(scale: int) -> Timed:
     to_groups, at = _seconds(lambda: anonymize(tree.parent, route(tree, codes, data.ordered), K, draws))
     assert np.unique(at, return_counts=True)[1].min() >= K
     fresh = Table.of(table.arrow)  # nothing coded yet
-    to_table, _ = _seconds(lambda: Kactus(k=K).protect(fresh, roles, rng_for(2010, "protect")))
+    to_table, _ = _seconds(lambda: Kactus(k=K).protect(fresh, roles, chance_for(2010, "protect")))
     return Timed(len(table), to_tree, to_tree + to_groups, to_table)
 
 

@@ -32,7 +32,7 @@ from shoal.measures import (
     utility_scores,
 )
 from shoal.methods import CTca, Kde, KTca, Mdav
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.runs.learning import learn
 
 FloatArray = NDArray[np.float64]
@@ -76,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> None:
 @cache
 def _release(name: str, method: Method) -> Release:
     one = data(name)
-    return method.protect(one.table, one.roles, rng_for(1))
+    return method.protect(one.table, one.roles, chance_for(1))
 
 
 def _value(name: str, method: Method, measure: Measure) -> float | None:

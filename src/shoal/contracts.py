@@ -1,18 +1,21 @@
 """The contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
+from shoal.counts import Counts, Moments
 from shoal.document import Document, Finding
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
+from shoal.rows import Batch
 from shoal.score import AttackResult, Better, Knowledge, Risk, Score
-from shoal.table import Table
+from shoal.table import Kind, Table
 
-# How far an engine may split a method's work: by row, by the method's own blocks, on counts alone, or not at all.
-Scope = Literal["row", "block", "counts", "table"]
+# What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
+Scope = Literal["row", "counts", "block", "table"]
 
 
 class Progress(Protocol):
@@ -23,6 +26,21 @@ class Progress(Protocol):
 
 def quiet(what: str, done: int, of: int) -> None:
     """Nobody is watching."""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Rows, wherever they live. A Table is one, with a single batch; an engine is another, and never changes a result."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def orders(self) -> Mapping[str, tuple[str, ...]]: ...
+    def __len__(self) -> int: ...
+    def kind(self, name: str) -> Kind: ...
+    def counts(self, columns: Sequence[str]) -> Counts: ...
+    def moments(self, columns: Sequence[str]) -> Moments: ...
+    def batches(self, chance: Chance) -> Iterator[Batch]: ...
 
 
 class Named(Protocol):
@@ -42,12 +60,12 @@ class Named(Protocol):
 
 @runtime_checkable
 class Method(Named, Protocol):
-    """Protects: takes a table, gives a release. It never measures, and never changes what it was given."""
+    """Protects: takes rows, gives a release. It never measures, and never changes what it was given."""
 
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release: ...
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release: ...
 
 
 @runtime_checkable

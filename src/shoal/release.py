@@ -8,11 +8,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import Generator
 
-from shoal.arrays import IntArray
+from shoal.arrays import IntArray, UintArray
 from shoal.promises import Promise
+from shoal.randomness import Chance
 from shoal.roles import Roles
+from shoal.rows import hashed_levels, row_ids
 from shoal.table import Table
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """`table` is the only part that may leave. Its rows are shuffled, carry no index, and identifiers are gone."""
+    """`table` is the only part that may leave. Its rows are in a keyed order, carry no index, and identifiers are gone."""
 
     table: Table
     made_by: tuple[Step, ...]
@@ -42,15 +43,23 @@ class Release:
     _once: dict[Any, tuple[Any, Any]] = field(default_factory=dict, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod
-    def of(table: Table, roles: Roles, step: Step, rng: Generator, warnings: tuple[str, ...] = ()) -> Release:
-        """Close a method's work: drop identifiers, renumber households, shuffle the rows."""
-        changed = {}
-        for column in roles.household:
-            codes = table.codes(column)
-            fresh = (rng.permutation(int(codes.max(initial=0)) + 1) + 1)[codes]
-            changed[column] = pa.array(fresh, mask=table.missing(column))  # no household is not a household
-        source_row = rng.permutation(len(table))
-        return Release(table.with_columns(changed).without(roles.identifier).take(source_row), (step,), source_row, roles, warnings)
+    def of(
+        table: Table,
+        changed: Mapping[str, Any],
+        roles: Roles,
+        step: Step,
+        chance: Chance,
+        warnings: tuple[str, ...] = (),
+        ids: UintArray | None = None,
+    ) -> Release:
+        """Close a method's work on `table`: put in what it changed, drop identifiers, renumber households, put the rows in a keyed order.
+
+        `ids` are those of the table's rows, where they are at hand.
+        """
+        households = {column: _renumbered(table, column, chance) for column in roles.household}
+        source_row = np.argsort(chance.words(row_ids(table, chance) if ids is None else ids, "order"), kind="stable")
+        kept = table.with_columns({**changed, **households}).without(roles.identifier)
+        return Release(kept.take(source_row), (step,), source_row, roles, warnings)
 
     @staticmethod
     def given(table: Table, source_row: IntArray, roles: Roles) -> Release:
@@ -73,7 +82,7 @@ class Release:
         standing: list[Promise] = []
         for i, step in enumerate(self.made_by):
             changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
-            standing.extend(promise for promise in step.promises if not changed_later & {*promise.columns, promise.about})
+            standing.extend(promise for promise in step.promises if not changed_later & set(promise.needs))
         return tuple(standing)
 
     def once(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
@@ -92,3 +101,9 @@ class Release:
 
     def __repr__(self) -> str:
         return f"Release({self.table!r}, made by {', '.join(step.method for step in self.made_by) or 'others'})"
+
+
+def _renumbered(table: Table, column: str, chance: Chance) -> pa.Array:
+    """Households under fresh numbers, in the order of keyed hashes; no household is not a household."""
+    fresh = np.argsort(np.argsort(hashed_levels(table, column, chance))) + 1
+    return pa.array(fresh[table.codes(column)], mask=table.missing(column))

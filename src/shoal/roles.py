@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +14,19 @@ import pyarrow.compute as pc
 from shoal.arrays import FloatArray
 from shoal.errors import RoleError, counted, did_you_mean
 from shoal.hierarchy import Hierarchy
-from shoal.table import Table
+from shoal.table import Kind, Table
 
 ROLES = ("quasi", "confidential", "identifier", "weight", "household", "other")
 ROLE_NAMES = {"quasi": "quasi-identifier"}
 Scale = Literal["numeric", "ordinal", "nominal"]
+
+
+class Kinds(Protocol):
+    """Whatever says of what kind its columns are: a table, or rows elsewhere."""
+
+    @property
+    def orders(self) -> Mapping[str, tuple[str, ...]]: ...
+    def kind(self, name: str) -> Kind: ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class Roles:
         """Every column that has a role."""
         return tuple(column for role in ROLES for column in getattr(self, role))
 
-    def scale(self, table: Table, column: str) -> Scale:
+    def scale(self, table: Kinds, column: str) -> Scale:
         """How a column's values compare: numbers and dates numeric, levels ordinal, the rest nominal."""
         if column in self.ordinal or (column in table.orders and column not in self.nominal):
             return "ordinal"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,11 @@ import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError, counted, did_you_mean
+
+if TYPE_CHECKING:
+    from shoal.counts import Counts, Moments
+    from shoal.randomness import Chance
+    from shoal.rows import Batch
 
 FARTHEST = 1e75  # fourth powers of such numbers, and of one over them, still fit a float
 Kind = Literal["number", "date", "text", "flag", "empty"]
@@ -166,6 +171,27 @@ class Table:
         present = distinct.drop_null()
         ordered = present.take(pc.sort_indices(present)) if len(present) else present
         return pa.concat_arrays([ordered, pa.nulls(1, distinct.type)]) if len(present) < len(distinct) else ordered
+
+    def counts(self, columns: Sequence[str]) -> Counts:
+        """The distinct combinations of some columns, and how many rows have each."""
+        from shoal.counts import Counts  # which holds a Table
+
+        return Counts.of(self, columns)
+
+    def moments(self, columns: Sequence[str]) -> Moments:
+        """Exact sums of numeric columns."""
+        from shoal.counts import Moments
+
+        values = self.numbers(columns)
+        with np.errstate(invalid="ignore"):
+            low, high = (ends.reduce(values, axis=0, initial=start) for ends, start in ((np.fmin, np.inf), (np.fmax, -np.inf)))
+        return Moments.of([values], low, high)
+
+    def batches(self, chance: Chance) -> Iterator[Batch]:
+        """All rows at once, and the id of each."""
+        from shoal.rows import Batch, row_ids
+
+        yield Batch(self, row_ids(self, chance))
 
     def with_columns(self, changed: Mapping[str, Any]) -> Table:
         """A new table with some columns replaced; order and names stay."""

@@ -22,12 +22,12 @@ import numpy as np
 from shoal.checks.tables import check_release
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, ShoalError
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import AttackResult, Better, Knowledge, Risk, Score
 from shoal.table import Table
-from shoal.testing_tables import ROWS, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
+from shoal.testing_tables import ROWS, InParts, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
 
 
 def check_method(cls: type[Any], **parameters: Any) -> None:
@@ -39,7 +39,7 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
     taken = 0
     for name, (table, roles) in tables().items():
         try:
-            release = method.protect(table, roles, rng_for(1))
+            release = method.protect(table, roles, chance_for(1))
         except ParameterError as error:
             refused = any(f"'{column}'" in str(error) for column in roles.quasi)
             _hold(refused, cls, f"on the table '{name}' it refuses without naming the column: {error}")
@@ -49,7 +49,7 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
     _hold(taken, cls, "it takes none of the tables: numeric, ordinal or nominal")
     table, roles = tables()["numeric"]
     nobody = replace(roles, quasi=(), other=(*roles.other, *roles.quasi))
-    _raises(cls, "without a quasi-identifier", ParameterError, lambda: method.protect(table, nobody, rng_for(1)))
+    _raises(cls, "without a quasi-identifier", ParameterError, lambda: method.protect(table, nobody, chance_for(1)))
     if "k" in cls.model_fields:
         larger = cls(**{**parameters, "k": ROWS + 1})
         _raises(cls, f"with k = {ROWS + 1} on {ROWS} rows", DataError, lambda: _on_its_own_kind(larger))
@@ -57,7 +57,7 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
         for name, (table, roles) in tables().items():
             few = table.take(np.arange(rows))
             try:
-                release = method.protect(few, roles, rng_for(1))
+                release = method.protect(few, roles, chance_for(1))
             except ShoalError as error:
                 _hold(str(error).endswith((".", "?")), cls, f"on {rows} row(s) of '{name}' it must say why it cannot, in a sentence")
             else:
@@ -168,8 +168,8 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
     (fresh, fresh_roles), given = tables()[name], method.given()
     where = f"on the table '{name}'"
     told: list[tuple[int, int]] = []
-    again = method.protect(table, roles, rng_for(1), lambda what, done, of: told.append((done, of)))
-    other = method.protect(table, roles, rng_for(2))
+    again = method.protect(table, roles, chance_for(1), lambda what, done, of: told.append((done, of)))
+    other = method.protect(table, roles, chance_for(2))
     _hold(table.arrow.equals(fresh.arrow), cls, f"{where} protect() changes the table it is given")
     _hold(all((table.codes(c) == fresh.codes(c)).all() for c in table.columns), cls, f"{where} protect() changes the table's codes")
     _hold(roles == fresh_roles and method.given() == given, cls, f"{where} protect() changes the roles or itself")
@@ -188,6 +188,8 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
             cls,
             f"{where} rows must be shuffled, and are in their old order",
         )
+    if cls.scope != "table":
+        _check_parts(cls, where, method, table, roles, release)
     for step in release.made_by:
         _hold(step.method == cls.name and _json(dict(step.parameters)), cls, f"{where} its step must carry its name and plain parameters")
     covered = {promise.what for promise in release.promises}
@@ -197,6 +199,24 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
         _hold(promise.what in checkable, cls, f"{where} it promises {promise.what!r}, which nothing can check")
     for found in check_release(release):
         _hold(found.holds, cls, f"{where} it promises {found.what}: {found.promised:g}, but {found.found:g} was counted")
+
+
+def _check_parts(cls: type[Any], where: str, method: Any, table: Table, roles: Roles, release: Release) -> None:
+    """One batch equals many, and one order of rows another: the same records get the same cells."""
+    whole = _who_got_what(table, release)
+    for parts in (2, 5):
+        made = method.protect(InParts(table, parts), roles, chance_for(1))
+        _hold(_who_got_what(table, made) == whole, cls, f"{where} rows in {parts} batches are released otherwise than in one")
+    order = rng_for(12).permutation(len(table))
+    moved = table.take(order)
+    made = method.protect(moved, roles, chance_for(1))
+    _hold(_who_got_what(moved, made) == whole, cls, f"{where} its scope is {cls.scope}, yet the order of rows changes the release")
+
+
+def _who_got_what(table: Table, release: Release) -> list[str]:
+    """Every original row beside what became of it; rows that are equal are interchangeable, so only how many is said."""
+    before, after = table.plain.to_pylist(), release.table.plain.to_pylist()
+    return sorted(repr((list(before[row].values()), list(after[i].values()))) for i, row in enumerate(release.source_row.tolist()))
 
 
 def _check_rows(cls: type[Any], where: str, table: Table, roles: Roles, release: Release) -> None:
@@ -314,7 +334,7 @@ def _on_its_own_kind(method: Any) -> None:
     refusals: list[ParameterError] = []
     for table, roles in tables().values():
         try:
-            method.protect(table, roles, rng_for(1))
+            method.protect(table, roles, chance_for(1))
         except ParameterError as error:
             refusals.append(error)
         else:

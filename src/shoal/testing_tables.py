@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import IntArray
-from shoal.randomness import rng_for
+from shoal.counts import Counts, Moments
+from shoal.randomness import Chance, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.table import Table
+from shoal.rows import Batch, row_ids
+from shoal.table import Kind, Table
 
 LEVELS = ("low", "middle", "high")
 ROWS = 24
@@ -62,6 +65,40 @@ def table_of(columns: dict[str, list[Any]], **scales: Any) -> tuple[Table, Roles
     )
     table = Table.of({**extra, **columns})
     return table, roles.check(table)
+
+
+class InParts:
+    """The rows of a table as a source of several batches, as an engine would hand them out."""
+
+    def __init__(self, table: Table, parts: int) -> None:
+        self.table, self.orders, self.columns = table, table.orders, table.columns
+        self.parts = [table.take(rows) for rows in np.array_split(np.arange(len(table)), parts) if len(rows)]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def kind(self, name: str) -> Kind:
+        """Types are decided once, for all parts."""
+        return self.table.kind(name)
+
+    def counts(self, columns: Sequence[str]) -> Counts:
+        """Counted part by part."""
+        return Counts.merged([Counts.of(part, columns) for part in self.parts])
+
+    def moments(self, columns: Sequence[str]) -> Moments:
+        """Summed part by part."""
+        values = [part.numbers(columns) for part in self.parts]
+        with np.errstate(invalid="ignore"):
+            low = np.fmin.reduce([np.fmin.reduce(one, axis=0, initial=np.inf) for one in values])
+            high = np.fmax.reduce([np.fmax.reduce(one, axis=0, initial=-np.inf) for one in values])
+        return Moments.of(values, low, high)
+
+    def batches(self, chance: Chance) -> Iterator[Batch]:
+        """A part at a time; equal rows are numbered over all parts."""
+        ids, first = row_ids(self.table, chance), 0
+        for part in self.parts:
+            yield Batch(part, ids[first : first + len(part)])
+            first += len(part)
 
 
 def unprotected(table: Table, roles: Roles, order: IntArray) -> Release:

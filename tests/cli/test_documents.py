@@ -42,8 +42,9 @@ def test_from_letters_to_a_verified_folder(letters, desk, shoal):
     assert json.loads(ran.out)["documents"] == 2
     ran = shoal("documents", "redact", desk / "case", "-o", desk / "out", "--json")
     assert ran.code == 0
-    said = json.loads(ran.out)["certificate"]
-    assert said["documents"] == {"written": 2, "not written": 0}
+    certificate = json.loads(ran.out)["certificate"]
+    assert certificate["format"] == 2
+    assert certificate["documents"] == {"written": 2, "not written": 0}
     assert "Gonzalez" not in ran.out + ran.err
     assert shoal("verify", desk / "out", desk / "out" / "certificate.json").code == 0
     (desk / "out" / "documents" / "more.txt").write_text("x")

@@ -13,6 +13,7 @@ from shoal.errors import UnknownNameError
 from shoal.measures.table_measure import TableMeasure
 from shoal.methods.coordinates import ColumnMethod
 from shoal.promises import Promise
+from shoal.randomness import chance_for, new_secret
 from shoal.registry import find, known
 from shoal.release import Release, Step
 from shoal.score import AttackResult, Score, wilson
@@ -106,12 +107,12 @@ class Honest(ColumnMethod):
     guarantees: ClassVar[tuple[str, ...]] = ()
     strength: int = Field(1, description="Nothing")
 
-    def protect(self, table, roles, rng, progress=quiet):
+    def protect(self, table, roles, chance, progress=quiet):
         columns = self.chosen(table, roles, ("numeric", "ordinal", "nominal"))
-        changed = {c: self.changed(table, c, rng) for c in columns}
-        return self.closed(Release.of(table.with_columns(changed), roles, self.step(columns, (), self.promises(columns)), rng))
+        changed = {c: self.changed(table, c, chance) for c in columns}
+        return self.closed(Release.of(table, changed, roles, self.step(columns, (), self.promises(columns)), chance))
 
-    def changed(self, table, column, rng) -> Any:
+    def changed(self, table, column, chance) -> Any:
         return table.take(np.arange(len(table))[::-1].copy()).column(column)
 
     def promises(self, columns) -> tuple[Promise, ...]:
@@ -199,15 +200,15 @@ class Unshuffled(Honest):
 class SameShuffle(Honest):
     """Shuffles by a seed of its own (Nobody 2024)."""
 
-    def protect(self, table, roles, rng, progress=quiet):
-        return super().protect(table, roles, np.random.default_rng(1), progress)
+    def protect(self, table, roles, chance, progress=quiet):
+        return super().protect(table, roles, chance_for(1), progress)
 
 
 class OwnChance(Honest):
     """Draws from the clock (Nobody 2024)."""
 
-    def protect(self, table, roles, rng, progress=quiet):
-        return super().protect(table, roles, np.random.default_rng(), progress)
+    def protect(self, table, roles, chance, progress=quiet):
+        return super().protect(table, roles, chance_for(new_secret()), progress)
 
 
 class WrongSource(Honest):
@@ -234,8 +235,8 @@ class DropsRows(Honest):
 class KeepsIdentifier(Honest):
     """Lets names out (Nobody 2024)."""
 
-    def protect(self, table, roles, rng, progress=quiet):
-        return super().protect(table, replace(roles, identifier=(), other=(*roles.other, *roles.identifier)), rng)
+    def protect(self, table, roles, chance, progress=quiet):
+        return super().protect(table, replace(roles, identifier=(), other=(*roles.other, *roles.identifier)), chance)
 
 
 class KeepsHouseholds(Honest):
@@ -248,23 +249,23 @@ class KeepsHouseholds(Honest):
 class TouchesMore(Honest):
     """Changes a column it does not name (Nobody 2024)."""
 
-    def protect(self, table, roles, rng, progress=quiet):
+    def protect(self, table, roles, chance, progress=quiet):
         columns = roles.quasi
-        changed = {c: self.changed(table, c, rng) for c in (*columns, "secret")}
-        return Release.of(table.with_columns(changed), roles, self.step(columns, ()), rng)
+        changed = {c: self.changed(table, c, chance) for c in (*columns, "secret")}
+        return Release.of(table, changed, roles, self.step(columns, ()), chance)
 
 
 class WritesNaN(Honest):
     """Writes NaN for missing (Nobody 2024)."""
 
-    def changed(self, table, column, rng):
+    def changed(self, table, column, chance):
         return np.full(len(table), np.nan)
 
 
 class ChangesCodes(Honest):
     """Scribbles on the table it is given (Nobody 2024)."""
 
-    def changed(self, table, column, rng):
+    def changed(self, table, column, chance):
         table.codes(column)[:] = 0
         return table.column(column)
 
@@ -310,9 +311,9 @@ class NoUpperK(Honest):
 class WildProgress(Honest):
     """Tells progress beyond its end (Nobody 2024)."""
 
-    def protect(self, table, roles, rng, progress=quiet):
+    def protect(self, table, roles, chance, progress=quiet):
         progress("far", 3, 2)
-        return super().protect(table, roles, rng)
+        return super().protect(table, roles, chance)
 
 
 def test_an_honest_method_passes():

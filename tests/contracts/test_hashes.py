@@ -10,7 +10,7 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.example import EDUCATION, invented_patients
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.registry import known
 from shoal.roles import Roles
 from shoal.score import Knowledge
@@ -69,7 +69,7 @@ def rounded(value):
 
 
 def release_of(name, given, table, roles):
-    return known("method")[name](**given).protect(table, roles, rng_for(5, name))
+    return known("method")[name](**given).protect(table, roles, chance_for(5, name))
 
 
 def released(release):

@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS = set(
-    "arrays certificate errors promises table files folders roles suggest hierarchy release score document params randomness example cell".split()  # noqa: SIM905
+    "arrays certificate counts errors promises table files folders roles suggest hierarchy release score document params randomness example cell rows".split()  # noqa: SIM905
 )
 CONTRACTS = {"contracts", "registry"}
 TEXT = {"text"}  # words, WordNet and search, for documents and collections alike

@@ -6,7 +6,8 @@ import stat
 import pytest
 
 from shoal.document import BLOCK, Block, Decision, Document, Finding
-from shoal.documents.case import Case, Looked, Settings, read_private, write_case, write_private
+from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
+from shoal.documents.pipeline.planning import DocumentPlan
 from shoal.documents.redact import NOBODY, RULE, edits_of, verdicts
 from shoal.errors import DataError, ParameterError
 
@@ -16,7 +17,7 @@ TEXT = "Ann Lee met Bo. Ann Lee said that bombs and guns are hidden. ann lee lef
 def looked(name="a.txt"):
     findings = [Finding(0, 7, "person", 0.9, "x"), Finding(12, 14, "person", 0.3, "y"), Finding(16, 23, "person", 0.9, "x")]
     block = Block(24, 60, 0.7, ((34, 39, "bomb"), (44, 48, "gun")))
-    return Looked.of(Document(name, TEXT, "txt", (), "d"), findings, [block])
+    return DocumentFindings.of(Document(name, TEXT, "txt", (), "d"), findings, [block])
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def case(tmp_path):
 
 
 def test_what_is_written_is_read_back(case):
-    assert list(case.looked()) == [looked(), looked("b.txt")]
+    assert list(case.findings()) == [looked(), looked("b.txt")]
     assert case.settings == Settings(source="letters")
     assert stat.S_IMODE((case.folder / "findings.jsonl").stat().st_mode) == 0o600
 
@@ -90,12 +91,12 @@ def test_findings_edited_into_nonsense(case, change):
     change(entry)
     path.write_text("\n".join([lines[0], json.dumps(entry)]) + "\n")
     with pytest.raises(DataError, match=r"line 2.*not findings"):
-        list(case.looked())
+        list(case.findings())
 
 
 def everything(folder):
     case = Case(folder)
-    return list(case.looked()), case.decisions()
+    return list(case.findings()), case.decisions()
 
 
 @pytest.mark.parametrize(("file", "says"), [("findings.jsonl", "line 1"), ("decisions.jsonl", "line 1"), ("case.toml", "settings")])
@@ -112,7 +113,9 @@ def test_a_folder_that_is_no_case(tmp_path):
 
 
 def test_a_document_that_changed(case):
-    one = looked()
+    found = looked()
+    state = verdicts(found, [], 0.5)
+    one = DocumentPlan("a.txt", "a.txt", "d", found.length, state, found.texts, ())
     one.check(Document("a.txt", TEXT, "txt", (), "d"))
     with pytest.raises(DataError, match="changed since"):
         one.check(Document("a.txt", TEXT + "!", "txt", (), "e"))
@@ -139,17 +142,17 @@ def test_rules_where_nobody_decided():
 
 
 def test_a_person_wins_and_the_last_word_counts(case):
-    said = log(
+    decided = log(
         case, Decision(0, 7, "organization", "redact", "privacy"), Decision(16, 23, "person", "keep"), Decision(24, 60, BLOCK, "keep")
     )
-    found = verdicts(looked(), said, 0.5, accept_blocks=0.0)
+    found = verdicts(looked(), decided, 0.5, accept_blocks=0.0)
     assert [(one.kind, one.verdict, one.by) for one in found.stretches][::2] == [
         ("organization", "redact", "eva"),
         ("person", "keep", "eva"),
     ]
     assert found.blocks[0].verdict == "keep"
-    said = log(case, Decision(0, 7, "person", "keep"))
-    assert verdicts(looked(), said, 0.5).stretches[0].verdict == "keep"
+    decided = log(case, Decision(0, 7, "person", "keep"))
+    assert verdicts(looked(), decided, 0.5).stretches[0].verdict == "keep"
 
 
 def test_a_longer_stretch_takes_the_place_of_those_it_covers(case):
@@ -159,7 +162,7 @@ def test_a_longer_stretch_takes_the_place_of_those_it_covers(case):
 
 def test_a_block_that_goes_takes_its_findings_along(case):
     found = verdicts(looked(), log(case, Decision(24, 60, BLOCK, "redact", "security"), Decision(35, 40, "person", "redact")), 0.5)
-    assert [(one.start, one.end) for one in found.going()] == [(0, 7), (12, 14), (16, 23)]
+    assert [(one.start, one.end) for one in found.going] == [(0, 7), (12, 14), (16, 23)]
     edits, kept, again = edits_of(TEXT, found, ["Pers_1", "Pers_2", "Pers_1"])
     assert [(edit.start, edit.end, edit.replacement) for edit in edits] == [
         (0, 7, "Pers_1"),

@@ -19,7 +19,7 @@ from shoal.documents.risk.queries import (
     retrieval,
     shared_threshold,
 )
-from shoal.documents.risk.recovery import Removed, recover_by_context, recover_by_search
+from shoal.documents.risk.recovery import Corpus, RecoverByContext, RecoverBySearch, Removed
 from shoal.errors import DataError, ParameterError
 from shoal.text.search import SearchEngine
 
@@ -301,6 +301,18 @@ def test_queries_that_cannot_be_read(tmp_path, text, sentence):
 # The direct attack
 
 
+def search(removed, redacted):
+    corpus = Corpus(tuple(map(str, range(len(redacted)))), tuple(redacted), tuple(redacted), tuple(removed))
+    assert not RecoverBySearch().applies(corpus)
+    return RecoverBySearch().attack(corpus, np.random.default_rng(1))
+
+
+def guess(removed, originals, redacted):
+    corpus = Corpus(tuple(map(str, range(len(redacted)))), tuple(originals), tuple(redacted), tuple(removed))
+    assert not RecoverByContext().applies(corpus)
+    return RecoverByContext().attack(corpus, np.random.default_rng(1))
+
+
 def test_searching_by_hand():
     redacted = ["Pers_1 met Mr. SMITH, the Ministers; Jonh  Doe.", "Nothing here about the ministry."]
     removed = [
@@ -312,7 +324,7 @@ def test_searching_by_hand():
         Removed(1, "Abuot Nothing", "organization", 6),  # two letters swapped, and out of place
         Removed(1, "Ann", "person", 7),
     ]
-    result = recover_by_search(removed, redacted, np.random.default_rng(1))
+    result = search(removed, redacted)
     assert result.tried == 7
     assert result.details["by_way"] == {"whole": 1, "stems": 2, "surname": 4, "slips": 5}
     assert result.details["by_kind"] == {"organization": [2, 2], "person": [3, 5]}
@@ -322,13 +334,13 @@ def test_searching_by_hand():
 
 def test_slips_need_every_word():
     removed = [Removed(0, "Nothingg Mch", "organization", 1), Removed(0, "Nothingg", "organization", 2)]
-    result = recover_by_search(removed, ["nothing much", "x"], np.random.default_rng(1))
+    result = search(removed, ["nothing much", "x"])
     assert result.details["by_way"]["slips"] == 1  # a slip in so short a word is not believed
 
 
 def test_chance_is_what_another_document_gives():
     removed = [Removed(0, "the", "unknown", 1), Removed(1, "Zoe", "person", 2)]
-    result = recover_by_search(removed, ["the end", "the start of it"], np.random.default_rng(1))
+    result = search(removed, ["the end", "the start of it"])
     assert result.hit == 1.0
     assert result.chance == 0.5
 
@@ -340,7 +352,7 @@ def test_guessing_from_context_by_hand():
     removed = [
         Removed(d, n, "person", e) for d, n, e in ((0, "Smith", 1), (1, "Smith", 1), (2, "Jones", 2), (3, "Jones", 2), (4, "Ann", 3))
     ]
-    result = recover_by_context(removed, originals, redacted)
+    result = guess(removed, originals, redacted)
     assert (result.tried, result.hit, result.strict_hit) == (4, 4.0, 4.0)  # Ann is named once, so not tried
     assert result.chance == 0.5
     assert result.details["most_frequent"] == 0.0  # elsewhere, the other one is named more often
@@ -354,7 +366,7 @@ def test_nothing_left_means_chance():
         Removed(2, "Jones", "person", 2),
         Removed(3, "Jones", "person", 2),
     ]
-    result = recover_by_context(removed, originals, ["[...]"] * 4)
+    result = guess(removed, originals, ["[...]"] * 4)
     assert (result.hit, result.strict_hit, result.chance) == (2.0, 0.0, 0.5)  # all tied, shared
 
 
@@ -365,17 +377,20 @@ def test_the_document_itself_does_not_give_its_name_away():
     people = rng.integers(0, 8, 40)
     originals = [f"name{person} {' '.join(own)}" for person, own in zip(people, words)]
     removed = [Removed(d, f"name{person}", "person", int(person)) for d, person in enumerate(people)]
-    result = recover_by_context(removed, originals, [" ".join(own) for own in words])
+    result = guess(removed, originals, [" ".join(own) for own in words])
     assert result.rate == pytest.approx(result.chance)
 
 
 def test_attacks_that_cannot_be_tried():
-    one = [Removed(0, "Ann", "person", 1)]
-    with pytest.raises(ParameterError, match="nothing to recover"):
-        recover_by_search([], ["x"], np.random.default_rng(1))
+    one = (Removed(0, "Ann", "person", 1),)
+    for attack in (RecoverBySearch(), RecoverByContext()):
+        assert "nothing to recover" in attack.applies(Corpus(("a",), ("x",), ("x",), ()))
+    corpus = Corpus(("a",), ("x",), ("x",), one)
+    assert RecoverBySearch().applies(corpus) == ""
+    assert "needs two of one kind" in RecoverByContext().applies(corpus)
+    with pytest.raises(DataError, match="needs two of one kind"):
+        RecoverByContext().attack(corpus, np.random.default_rng(1))
     with pytest.raises(ParameterError, match="not there; there are 0"):
-        recover_by_search(one, [], np.random.default_rng(1))
+        Corpus((), (), (), one)
     with pytest.raises(DataError, match="2 originals for 1 redacted"):
-        recover_by_context(one, ["x", "y"], ["x"])
-    with pytest.raises(DataError, match="Guessing names needs two of one kind"):
-        recover_by_context(one, ["x"], ["x"])
+        Corpus(("a",), ("x", "y"), ("x",), one)

@@ -15,9 +15,9 @@ from reportlab.pdfgen import canvas
 
 from shoal.document import Edit
 from shoal.documents.formats.read import read_document
-from shoal.documents.formats.write import write_redacted
 from shoal.documents.leaks import leaks
 from shoal.errors import DataError
+from tests.documents.writing import write_letter
 
 NAME = "Zimmerwald"
 
@@ -45,7 +45,7 @@ def redact(path, folder, *words, label="Pers_1"):
     document = read_document(path, "letter")
     found = [Edit(i, i + len(w), label) for w in words or (NAME,) for i in range(len(document.text)) if document.text.startswith(w, i)]
     assert found
-    return document, write_redacted(path, document, found, folder)
+    return document, write_letter(path, found, folder)
 
 
 def picture(path, page=0):

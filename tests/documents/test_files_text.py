@@ -13,9 +13,10 @@ from docx import Document as Docx
 
 from shoal.document import Edit
 from shoal.documents.formats.read import find_documents, read_document, read_table_column
-from shoal.documents.formats.write import write_redacted, write_table_column
+from shoal.documents.formats.write import write_table_column
 from shoal.documents.leaks import leaks
 from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken
+from tests.documents.writing import write_letter
 
 NAME = "Zimmerwald"
 
@@ -24,7 +25,7 @@ def redact(path, folder, word=NAME, label="Pers_1"):
     document = read_document(path, "letter")
     edits = [Edit(i, i + len(word), label) for i in range(len(document.text)) if document.text.startswith(word, i)]
     assert edits
-    return document, write_redacted(path, document, edits, folder)
+    return document, write_letter(path, edits, folder)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_mail(tmp_path):
     edits = [
         Edit(i, i + len(NAME), "Pers_1") for i in range(len(document.text)) if document.text[i : i + len(NAME)].lower() == NAME.lower()
     ]
-    out = write_redacted(path, document, edits, tmp_path / "out")
+    out = write_letter(path, edits, tmp_path / "out")
     assert leaks(out, [NAME]) == []
     raw = out.read_bytes().lower()
     assert b"immerwald" not in raw
@@ -193,7 +194,7 @@ def test_messages_inside_messages(tmp_path):
     path.write_bytes(outer.as_bytes())
     document = read_document(path, "letter")
     edits = [Edit(i, i + 10, "Pers_1") for i in range(len(document.text)) if document.text[i : i + 10].lower() == NAME.lower()]
-    out = write_redacted(path, document, edits, tmp_path / "out")
+    out = write_letter(path, edits, tmp_path / "out")
     assert read_document(out).text.count("Dear Pers_1") == 6
     assert leaks(out, [NAME]) == []
 
@@ -221,23 +222,12 @@ def test_a_message_found_by_its_encodings(tmp_path):
         assert leaks(path, [NAME]), body
 
 
-def test_a_file_that_changed_is_not_written(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text(f"Dear {NAME}")
-    document = read_document(path)
-    path.write_text(f"Dear  {NAME}")
-    with pytest.raises(DataError, match="changed since"):
-        write_redacted(path, document, [Edit(5, 15, "x")], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_edits_must_fit(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Dear Zimmerwald")
-    document = read_document(path)
     for edits in ([Edit(5, 99, "x")], [Edit(5, 5, "x")], [Edit(0, 6, "x"), Edit(5, 15, "y")]):
         with pytest.raises(ParameterError, match="overlaps another or lies outside"):
-            write_redacted(path, document, edits, tmp_path / "out")
+            write_letter(path, edits, tmp_path / "out")
 
 
 def test_nothing_is_overwritten_and_nothing_half_written(tmp_path):
@@ -255,17 +245,15 @@ def test_nothing_is_overwritten_and_nothing_half_written(tmp_path):
 def test_the_name_of_the_file_is_searched_too(tmp_path):
     path = tmp_path / f"{NAME} letter.txt"
     path.write_text(f"Dear {NAME}")
-    document = read_document(path)
     with pytest.raises(PromiseBroken, match="the file's name"):
-        write_redacted(path, document, [Edit(5, 15, "Pers_1")], tmp_path / "out")
+        write_letter(path, [Edit(5, 15, "Pers_1")], tmp_path / "out", called=path.name)
 
 
 def test_names_that_are_words(tmp_path):
     """A name in lower case is reported, and does not stop the writing; 'Al' is not in 'also'."""
     path = tmp_path / "a.txt"
     path.write_text("Al Brown shot a brown bear, also in Alabama.")
-    document = read_document(path, "letter")
-    out = write_redacted(path, document, [Edit(0, 2, "Pers_1"), Edit(3, 8, "Pers_2")], tmp_path / "out")
+    out = write_letter(path, [Edit(0, 2, "Pers_1"), Edit(3, 8, "Pers_2")], tmp_path / "out")
     assert out.read_text() == "Pers_1 Pers_2 shot a brown bear, also in Alabama."
     assert [leak.variant for leak in leaks(out, ["Al", "Brown"])] == ["in lower case"]
 
@@ -281,17 +269,20 @@ def test_columns_of_tables(tmp_path):
         ("row-4", "007"),
     ]
     edits = [[Edit(4, 14, "Pers_1")], [], [], []]
-    out = write_table_column(path, "note", edits, tmp_path / "out" / "notes.csv", np.random.default_rng(1))
+    rows = read_table_column(path, "note")
+    out = write_table_column(rows, "note", edits, tmp_path / "out" / "notes.csv", np.random.default_rng(1)).paths[0]
     assert sorted(d.text for d in read_table_column(out, "note")) == ["", "007", 'Nothing, "really"', "Saw Pers_1, well"]
     assert NAME not in out.read_text()
     assert "id" not in out.read_text().splitlines()[0]
     with pytest.raises(ParameterError, match="4 rows but edits for 1"):
-        write_table_column(path, "note", [[]], tmp_path / "out" / "b.csv", np.random.default_rng(1))
+        write_table_column(rows, "note", [[]], tmp_path / "out" / "b.csv", np.random.default_rng(1))
     with pytest.raises(DataError, match="no column 'nte'"):
         read_table_column(path, "nte")
     path.write_text(f"note\n{NAME} and {NAME}\n")
     with pytest.raises(PromiseBroken):
-        write_table_column(path, "note", [[Edit(0, 10, "x")]], tmp_path / "out" / "c.csv", np.random.default_rng(1))
+        write_table_column(
+            read_table_column(path, "note"), "note", [[Edit(0, 10, "x")]], tmp_path / "out" / "c.csv", np.random.default_rng(1)
+        )
     assert not Path(tmp_path / "out" / "c.csv").exists()
 
 

@@ -12,9 +12,9 @@ from docx.shared import Pt
 
 from shoal.document import Edit
 from shoal.documents.formats.read import read_document
-from shoal.documents.formats.write import write_redacted
 from shoal.documents.leaks import leaks
 from shoal.errors import DataError, PromiseBroken
+from tests.documents.writing import write_letter
 
 NAME = "Zimmerwald"
 W = nsdecls("w")
@@ -33,7 +33,7 @@ def redact(path, folder, word=NAME, label="Pers_1"):
         edits.append(Edit(at, at + len(word), label))
         at = document.text.find(word, at + 1)
     assert edits
-    return document, write_redacted(path, document, edits, folder)
+    return document, write_letter(path, edits, folder)
 
 
 def everything(path):
@@ -264,7 +264,7 @@ def test_the_output_does_not_depend_on_what_was_removed(tmp_path):
         path = saved(made, tmp_path / f"{name}.docx")
         document = read_document(path, "letter")
         edits = [Edit(i, i + len(w), "Pers_1") for w in (name, NAME) for i in range(len(document.text)) if document.text.startswith(w, i)]
-        outputs.append(write_redacted(path, document, edits, tmp_path / f"out {len(name)}").read_bytes())
+        outputs.append(write_letter(path, edits, tmp_path / f"out {len(name)}").read_bytes())
     assert outputs[0] == outputs[1]
 
 
@@ -275,11 +275,11 @@ def test_a_name_left_elsewhere_writes_nothing(tmp_path):
     document = read_document(path)
     at = document.text.index(NAME)
     with pytest.raises(PromiseBroken, match="Nothing was written") as caught:
-        write_redacted(path, document, [Edit(at, at + len(NAME), "Pers_1")], tmp_path / "out")
+        write_letter(path, [Edit(at, at + len(NAME), "Pers_1")], tmp_path / "out")
     assert NAME.lower() not in str(caught.value).lower()
     assert list((tmp_path / "out").iterdir()) == []
     other = document.text.index("ZIMMERWALD")
-    kept = write_redacted(path, document, [Edit(at, at + len(NAME), "Pers_1")], tmp_path / "out", kept=[(other, other + len(NAME))])
+    kept = write_letter(path, [Edit(at, at + len(NAME), "Pers_1")], tmp_path / "out", kept=[(other, other + len(NAME))])
     assert "ZIMMERWALD" in read_document(kept).text
 
 

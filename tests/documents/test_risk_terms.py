@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal.documents.risk.terms import RISK_QUERIES, RISK_SEEDS, RiskTerms, grow, read_terms
 from shoal.errors import DataError, ParameterError
 from shoal.text.wordnet import WordNet, read_wordnet
-from shoal.text.words import STOP_WORDS, Vocabulary, folded, stems, tokens
+from shoal.text.words import STOP_WORDS, WordNumbers, folded, stems, tokens
 from tests.documents.tiny_wordnet import real_wordnet, write_wordnet
 
 
@@ -216,26 +216,26 @@ def test_single_words_agree_with_a_search_word_by_word(words):
 @given(texts=st.lists(st.text(st.characters(codec=None), max_size=40), max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_the_vocabulary_cuts_as_the_pattern_does(texts):
-    vocabulary = Vocabulary()
+    word_numbers = WordNumbers()
     for text in texts:
-        cut = vocabulary.cut(text)
-        assert [vocabulary.words[number] for number in cut.numbers] == tokens(text)
+        cut = word_numbers.cut(text)
+        assert [word_numbers.words[number] for number in cut.numbers] == tokens(text)
         assert [text[start:end] for start, end in zip(cut.starts, cut.ends)] == tokens(text)
-    assert len(set(vocabulary.words)) == len(vocabulary.words)
+    assert len(set(word_numbers.words)) == len(word_numbers.words)
 
 
 def test_many_words_are_told_apart():
-    vocabulary = Vocabulary()
+    word_numbers = WordNumbers()
     words = [f"w{number}" for number in range(30_000)]
-    first = vocabulary.cut(" ".join(words)).numbers
+    first = word_numbers.cut(" ".join(words)).numbers
     assert np.array_equal(first, np.arange(30_000))
-    assert np.array_equal(vocabulary.cut(" ".join(reversed(words))).numbers, first[::-1])
+    assert np.array_equal(word_numbers.cut(" ".join(reversed(words))).numbers, first[::-1])
 
 
 def test_labels_may_be_one_word():
-    vocabulary = Vocabulary(joins="_")
-    assert vocabulary.cut("Pers_1 asked _Org_2_").numbers.tolist() == [0, 1, 2]
-    assert vocabulary.words == ["Pers_1", "asked", "Org_2_"]
+    word_numbers = WordNumbers(joins="_")
+    assert word_numbers.cut("Pers_1 asked _Org_2_").numbers.tolist() == [0, 1, 2]
+    assert word_numbers.words == ["Pers_1", "asked", "Org_2_"]
 
 
 def test_folding_and_stems():

@@ -13,7 +13,7 @@ from shoal.kernels.cells import group_ranges
 from shoal.kernels.masks import Demand, joined, mask_groups
 from shoal.measures import NCP
 from shoal.methods import AntiUnification, AntiUnificationSafe
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.roles import Roles
 from shoal.runs.learning import decision_tree, matrices
 from shoal.runs.recipe import apply_steps
@@ -24,7 +24,7 @@ from tests.data import data_path
 
 def protected(method, roles, seed=0, **columns):
     table = Table.of(columns)
-    return method.protect(table, roles.check(table), rng_for(seed, "test"))
+    return method.protect(table, roles.check(table), chance_for(seed, "test"))
 
 
 def patterns(release, *columns):
@@ -341,7 +341,7 @@ FOUND = {"<": {5: 3515, 10: 5184, 20: 7685, 30: 9587}, ">": {5: 3330, 10: 5110, 
 @pytest.mark.parametrize(("conditions", "passes"), [(("<", ">"), "once"), ((">", "<"), "until-nothing")])
 def test_discarded_records_of_adult(k, conditions, passes):
     table = adult("adult.data")
-    release = AntiUnification(k=k, conditions=conditions, passes=passes, bins=("age=5",)).protect(table, ADULT_ROLES, rng_for(1))
+    release = AntiUnification(k=k, conditions=conditions, passes=passes, bins=("age=5",)).protect(table, ADULT_ROLES, chance_for(1))
     lost = FOUND[conditions[0]][k]
     assert f"{lost:,} records of 32,561 ({lost / 32561:.1%}) satisfy no pattern and are discarded." in release.warnings
     if k in PUBLISHED[conditions[0]]:
@@ -352,7 +352,7 @@ def test_discarded_records_of_adult(k, conditions, passes):
 def test_safe_patterns_of_adult(k, indifferent, accuracy):
     """Nothing is lost, fewer than half the prototype's indifferent cells (1.97 and 2.45), and a tree of 83.1 on the original hardly notices."""
     train, test = adult("adult.data"), adult("adult.test")
-    release = AntiUnificationSafe(k=k, numeric="bins", bins=("age=5",)).protect(train, ADULT_ROLES, rng_for(1))
+    release = AntiUnificationSafe(k=k, numeric="bins", bins=("age=5",)).protect(train, ADULT_ROLES, chance_for(1))
     assert len(release) == len(train)
     assert all(found.holds for found in check_release(release))
     stars = sum(text == "*" for name in NAMES for text in release.table.column(name).to_pylist())

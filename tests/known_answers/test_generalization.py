@@ -12,7 +12,7 @@ from shoal.errors import DataError, ParameterError
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
 from shoal.methods.mondrian import _parts
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.learning import LEARNERS, combined_f_test, learn
@@ -25,7 +25,7 @@ TELLING = (InfogainMondrian, BalancedMondrian, Kactus, KactusRefined)
 def protected(method, roles, seed=0, **columns):
     table = Table.of(columns)
     roles = roles.check(table)
-    return table, method.protect(table, roles, rng_for(seed, "test")), roles
+    return table, method.protect(table, roles, chance_for(seed, "test")), roles
 
 
 def published(method, roles, seed=0, **columns):

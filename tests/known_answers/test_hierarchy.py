@@ -10,7 +10,7 @@ from shoal.errors import RoleError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
 from shoal.methods import InfogainMondrian, Mondrian
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.roles import Roles
 from shoal.table import Table
 from tests.data import data_path
@@ -22,7 +22,7 @@ ANIMALS = (("cow", "farm", "*"), ("cat", "pet", "*"), ("hen", "farm", "*"), ("do
 def released(method, roles, **columns):
     """The released columns, in the order of the original rows."""
     table = Table.of(columns)
-    release = method.protect(table, roles.check(table), rng_for(0, "test"))
+    release = method.protect(table, roles.check(table), chance_for(0, "test"))
     place = pa.array(np.argsort(release.source_row))
     score = NCP().measure(table, release, roles.check(table))
     return {name: release.table.column(name).take(place).to_pylist() for name in release.table.columns}, score

@@ -12,7 +12,7 @@ from shoal.errors import ShoalError
 from shoal.files import read_table
 from shoal.measures import IL, PIL, IL1s, KAnonymity, SSERatio
 from shoal.methods import IndividualRanking, Mdav, MdavLarge, Noise, PcaProjection, RankSwapping, VMdav, ZProjection
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.roles import Roles
 from shoal.runs.recipe import apply_steps
 from shoal.score import Knowledge, disclosure_risk
@@ -24,7 +24,7 @@ def masked(method, roles=None, seed=0, **columns):
     """The released columns, in the order of the original rows."""
     table = Table.of(columns)
     roles = (roles or Roles(quasi=tuple(columns))).check(table)
-    release = method.protect(table, roles, rng_for(seed, "test"))
+    release = method.protect(table, roles, chance_for(seed, "test"))
     place = pa.array(np.argsort(release.source_row))
     return {name: release.table.column(name).take(place).to_pylist() for name in release.table.columns}
 
@@ -112,7 +112,7 @@ def test_v_mdav_never_grows_with_gamma_0():
     sizes = KAnonymity()
     table = Table.of({"x": [0, 0.1, 0.2, 5, 5.1, 5.2, 9, 9.1]})
     roles = Roles(quasi=("x",)).check(table)
-    release = VMdav(k=2, gamma=0).protect(table, roles, rng_for(0, "test"))
+    release = VMdav(k=2, gamma=0).protect(table, roles, chance_for(0, "test"))
     assert sizes.measure(table, release, roles).details["histogram"] == {"2": 4}
 
 
@@ -238,7 +238,7 @@ def casc(name):
 )
 def test_published_information_loss_of_mdav(name, k, loss):
     table, roles = casc(name)
-    release = Mdav(k=k).protect(table, roles, rng_for(0, "test"))
+    release = Mdav(k=k).protect(table, roles, chance_for(0, "test"))
     assert round(100 * SSERatio().measure(table, release, roles).value, 4) == loss
     assert KAnonymity().measure(table, release, roles).value == k
 

@@ -40,7 +40,7 @@ from shoal.measures import (
     Uniqueness,
 )
 from shoal.methods import IndividualRanking, Mdav, PcaProjection, VMdav, ZProjection
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
@@ -246,7 +246,7 @@ def test_sse_and_ssa_add_up_for_microaggregation(method):
     rng = np.random.default_rng(3)
     table = Table.of({"a": rng.normal(size=40), "b": rng.exponential(size=40), "c": rng.integers(0, 5, 40)})
     roles = Roles(quasi=table.columns).check(table)
-    release = method.protect(table, roles, rng_for(0, "test"))
+    release = method.protect(table, roles, chance_for(0, "test"))
     sse, ssa, sst = (measure.measure(table, release, roles).value for measure in (SSE(), SSA(), SST()))
     assert sse + ssa == pytest.approx(sst)
     assert sst == pytest.approx(3 * 39)

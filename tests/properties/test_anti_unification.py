@@ -14,7 +14,7 @@ from shoal.kernels.anti_unification import find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.methods import AntiUnification, AntiUnificationSafe
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.roles import Roles
 from tests.properties.test_generalization import LEVELS, QUASI, allows, ks, rows_of, seeds, tables
 
@@ -162,7 +162,7 @@ def test_safe_releases_keep_every_promise_and_every_cell_is_true(order, table, k
     elif asks == 3:
         words["t"] = (0.1, 0.3, 0.7)[seed // 36 % 3]
     roles = Roles(quasi=QUASI, confidential=("ill",), target="sick", ordinal={"level": LEVELS}).check(table)
-    release = AntiUnificationSafe(order=order, **words).protect(table, roles, rng_for(seed, "test"))
+    release = AntiUnificationSafe(order=order, **words).protect(table, roles, chance_for(seed, "test"))
     assert sorted(release.source_row.tolist()) == list(range(len(table)))
     assert all(found.holds for found in check_release(release))
     assert min(Counter(rows_of(release.table, QUASI)).values()) >= words["k"]
@@ -179,7 +179,7 @@ def test_lists_say_what_they_stand_for(table, k, limit, conditions, seed):
     roles = Roles(quasi=quasi, confidential=("ill", "sick"), ordinal={"level": LEVELS}).check(table)
     method = AntiUnification(k=min(k, len(table)), limit=limit, conditions=conditions, numeric=("bins", "values")[seed % 2])
     try:
-        release = method.protect(table, roles, rng_for(seed, "test"))
+        release = method.protect(table, roles, chance_for(seed, "test"))
     except ParameterError:  # nothing is found, which known answers look at
         return
     assert release.promises == ()

@@ -19,7 +19,7 @@ from shoal.files import write_table
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import protect_to_folder
@@ -90,7 +90,7 @@ def configured(name, table, k, seed, publish=None):
 
 def protected(method, table, quasi, seed):
     roles = Roles(quasi=quasi, confidential=("ill",), target="sick", ordinal={"level": LEVELS}).check(table)
-    return method.protect(table, roles, rng_for(seed, "test")), roles
+    return method.protect(table, roles, chance_for(seed, "test")), roles
 
 
 def rows_of(table, columns):
@@ -292,7 +292,7 @@ def test_a_hierarchy_covers_every_group_by_one_of_its_nodes(name, table, tree, k
     roles = Roles(
         quasi=("whole", "city"), confidential=("ill",), target="sick", ordinal={"level": LEVELS}, hierarchies={"city": tree}
     ).check(table)
-    release = method.protect(table, roles, rng_for(seed, "test"))
+    release = method.protect(table, roles, chance_for(seed, "test"))
     assert min(Counter(rows_of(release.table, roles.quasi)).values()) >= method.k
     assert all(found.holds for found in check_release(release))
     nodes = {frozenset(row[0] for row in tree.rows if row[level:] == path) for row in tree.rows for level, path in tails(row)}

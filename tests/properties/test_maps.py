@@ -11,7 +11,7 @@ from shoal.kernels.density import modes
 from shoal.kernels.groups import class_sizes
 from shoal.measures import DistinctLDiversity
 from shoal.methods import CTca, Kde, KTca
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -59,7 +59,7 @@ def test_c_tca_reaches_k_always(table, k, seed, views, refine, units, labels):
         return
     columns = QUASI[: 1 + seed % 4]
     roles = roles_of(table, columns)
-    release = CTca(k=k, views=views, refine=refine, units=units, labels=labels).protect(table, roles, rng_for(seed))
+    release = CTca(k=k, views=views, refine=refine, units=units, labels=labels).protect(table, roles, chance_for(seed))
     assert class_sizes([release.table.codes(c) for c in columns]).min() >= k
     assert all(found.holds for found in check_release(release))
     assert sorted(release.source_row.tolist()) == list(range(len(table)))
@@ -74,7 +74,7 @@ def test_diversity_holds_where_it_is_asked_for(method, table, seed, l, labels): 
         return
     columns = QUASI[: 1 + seed % 4]
     roles = roles_of(table, columns, ("label",))
-    release = method(l=l, labels=labels).protect(table, roles, rng_for(seed))
+    release = method(l=l, labels=labels).protect(table, roles, chance_for(seed))
     assert DistinctLDiversity().measure(table, release, roles).value >= l
     assert all(found.holds for found in check_release(release))
     assert {p.what for p in release.promises} == {"l-diversity", *method.guarantees}
@@ -87,7 +87,7 @@ def test_the_others_lose_nothing_and_promise_nothing(method, table, seed, labels
     if labels and len(set(table.column("label").to_pylist())) < 2:
         return
     columns = QUASI[: 1 + seed % 4] if method is KTca else QUASI[: 1 + seed % 2]
-    release = method(labels=labels).protect(table, roles_of(table, columns), rng_for(seed))
+    release = method(labels=labels).protect(table, roles_of(table, columns), chance_for(seed))
     assert release.promises == ()
     assert sorted(release.source_row.tolist()) == list(range(len(table)))
     if method is Kde:

@@ -12,7 +12,7 @@ from shoal.checks.tables import check_release
 from shoal.kernels.groups import class_sizes
 from shoal.measures import SSE
 from shoal.methods import METHODS, IndividualRanking, Mdav, MdavLarge, Noise, PcaProjection, RankSwapping, VMdav, ZProjection
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.roles import Roles
 from shoal.runs.recipe import apply_steps
 from shoal.table import Table
@@ -59,7 +59,7 @@ seeds = st.integers(0, 2**31)
 
 def protected(method, table, quasi, seed=0):
     roles = Roles(quasi=quasi, ordinal={"level": LEVELS}, other=("untouched",)).check(table)
-    return method.protect(table, roles, rng_for(seed, "test")), roles
+    return method.protect(table, roles, chance_for(seed, "test")), roles
 
 
 def configured(name, k, seed):

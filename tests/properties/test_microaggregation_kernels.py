@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from shoal.contracts import quiet
 from shoal.kernels import mdav
-from shoal.kernels.blocks import block_of_rows, mdav_large_groups
-from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_naive
+from shoal.kernels.blocks import block_cuts, block_of, block_of_rows, mdav_large_groups
+from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_mixed_naive, mdav_groups_naive
 from shoal.kernels.refine import swap_refinement
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
+from shoal.methods import microaggregation
+from shoal.methods.coordinates import Coordinates
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -112,6 +115,23 @@ def test_mdav_is_the_textbook_on_whole_numbers(n: int, d: int, k: int, seed: int
 
 
 @unhurried
+@given(tables, st.integers(1, 3), st.integers(1, 9), smallest, st.sampled_from([np.inf, 0.8, 0.0]), st.integers(0, 2**31))
+def test_mixed_mdav_by_tree_is_mixed_mdav_by_scan(points: FloatArray, e: int, codes: int, k: int, pays: float, seed: int) -> None:
+    nominal = np.random.default_rng(seed).integers(0, codes, (len(points), e))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mdav, "SMALL", 0)
+        patch.setattr(mdav, "PAYS", pays)
+        fast = mdav_groups_mixed(points, nominal, k)
+    assert np.array_equal(fast, mdav_groups_mixed_naive(points, nominal, k))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mixed_mdav_is_the_scan_on_larger_tables(kind: str) -> None:
+    points, nominal = table(kind, 4000, 3, 1), np.random.default_rng(2).integers(0, 5, (4000, 2))
+    assert np.array_equal(mdav_groups_mixed(points, nominal, 4), mdav_groups_mixed_naive(points, nominal, 4))
+
+
+@unhurried
 @given(st.integers(1, 60), st.integers(0, 2), st.integers(1, 3), smallest, st.integers(0, 2**31))
 def test_mixed_groups_keep_k(n: int, d: int, e: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -207,6 +227,39 @@ def test_a_block_is_grouped_as_a_table_of_its_own() -> None:
         inside = blocks == block
         alone = mdav_groups(points[inside], 3)
         assert np.array_equal(unrefined[inside] - unrefined[inside].min(), alone)
+
+
+@unhurried
+@given(tables, st.integers(1, 200), st.integers(0, 2**31))
+def test_outer_blocks_are_the_same_in_any_order(points: FloatArray, most: int, seed: int) -> None:
+    cuts = block_cuts(points, most)
+    blocks = block_of(points, cuts)
+    shuffled = np.random.default_rng(seed).permutation(len(points))
+    for before, after in zip(cuts, block_cuts(points[shuffled], most), strict=True):
+        assert np.array_equal(before, after)
+    sizes = np.bincount(blocks)
+    assert np.array_equal(sizes, cuts.rows[cuts.block >= 0])
+    for block in np.flatnonzero(sizes > most):  # too many equal values in every column to be cut
+        inside = points[blocks == block]
+        assert all(np.unique(column, return_counts=True)[1].max() * 10 > 8 * len(inside) for column in inside.T)
+    assert (10 * sizes >= np.minimum(most, len(points))).all()
+
+
+def test_outer_blocks_are_about_halves_whatever_the_scale() -> None:
+    points = np.exp(9 * np.random.default_rng(0).normal(size=(5000, 2)))  # nearly all in the first of even intervals
+    assert np.bincount(block_of(points, block_cuts(points, 1000))).min() > 560
+
+
+def test_nothing_crosses_an_outer_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = table("random", 3000, 3, 8)
+    monkeypatch.setattr(microaggregation, "MOST_ROWS", 700)
+    groups = microaggregation.MdavLarge(k=4).groups(Coordinates(points, np.empty((3000, 0), np.int64)), quiet)
+    blocks = block_of(points, block_cuts(points, 700))
+    check_sizes(groups, 3000, 4)
+    assert len(set(zip(groups.tolist(), blocks.tolist(), strict=True))) == groups.max() + 1
+    shuffled = np.random.default_rng(1).permutation(3000)
+    again = microaggregation.MdavLarge(k=4).groups(Coordinates(points[shuffled], np.empty((3000, 0), np.int64)), quiet)
+    assert np.array_equal(again, groups[shuffled])
 
 
 def test_large_groups_are_about_as_good_as_mdav() -> None:

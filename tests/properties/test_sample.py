@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shoal import cell
 from shoal.methods import Mondrian
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for, rng_for
 from shoal.roles import Roles
 from shoal.runs.sample import sample
 from shoal.table import Table
@@ -22,7 +22,7 @@ rows = st.lists(st.tuples(st.integers(-3, 9) | st.none(), st.sampled_from(["a", 
 def test_marginals_of_a_class_are_its_counts(rows, k, seed):
     table = Table.of({"number": pa.array([n for n, _ in rows], pa.int64()), "word": pa.array([w for _, w in rows], pa.string())})
     roles = Roles(quasi=QUASI).check(table)
-    release = Mondrian(k=k, publish="counts").protect(table, roles, rng_for(seed, "protect"))
+    release = Mondrian(k=k, publish="counts").protect(table, roles, chance_for(seed, "protect"))
     points = sample(release.table, rng_for(seed, "draw"))
     said = [tuple(release.table.column(c)[i].as_py() for c in QUASI) for i in range(len(rows))]
     seen: dict[tuple[str | None, ...], list[Counter[str | None]]] = defaultdict(lambda: [Counter(), Counter()])

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.matching import files
+from shoal.attacks.matching import intruders_view
 from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
@@ -41,26 +41,26 @@ class IntervalDisclosure(Params):
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Average over widths and columns."""
-        pair = files(original, release, knowledge, rng)
-        usable = [j for j in range(pair.known.shape[1]) if not is_generalized(original, release.table, pair.columns[j])]
+        view = intruders_view(original, release, knowledge, rng)
+        usable = [j for j in range(view.known.shape[1]) if not is_generalized(original, release.table, view.columns[j])]
         if not usable:
             raise DataError(self.applies(original, release, knowledge))
-        there = np.flatnonzero(pair.true_row >= 0)
-        inside = np.zeros(len(pair.rows))
+        there = np.flatnonzero(view.true_row >= 0)
+        inside = np.zeros(len(view.rows))
         chance, cells = 0.0, 0
         per_column = {}
         for j in usable:
-            x, y = pair.known[there, j], pair.released[:, j]
-            share, blind = _inside(x, y, pair.true_row[there], self.widest, rng)
+            x, y = view.known[there, j], view.released[:, j]
+            share, blind = _inside(x, y, view.true_row[there], self.widest, rng)
             inside[there] += share
             chance += blind
             cells += 1
-            per_column[pair.columns[j]] = float(share.mean()) if len(share) else 0.0
+            per_column[view.columns[j]] = float(share.mean()) if len(share) else 0.0
             progress("interval disclosure", cells, len(usable))
         inside /= cells
         hit = float(inside.sum())
         per_record = np.full(len(original), np.nan)
-        per_record[pair.rows] = inside
+        per_record[view.rows] = inside
         return AttackResult(
             self.name,
             self.title,
@@ -71,7 +71,7 @@ class IntervalDisclosure(Params):
             interval=wilson(hit, len(inside)),
             risk=self.risk,
             note="Hits are shares of a record's values, averaged over widths.",
-            details={"columns": [pair.columns[j] for j in usable], "per_column": per_column},
+            details={"columns": [view.columns[j] for j in usable], "per_column": per_column},
             per_record=per_record,
         )
 

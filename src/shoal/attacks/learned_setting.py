@@ -9,9 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.linkage_by_distance import by_containment
-from shoal.attacks.matching import MOST_CORNERS, Files
-from shoal.cell import is_generalized
+from shoal.attacks.classes import released_classes, shares_by_class
+from shoal.attacks.matching import IntruderView
 from shoal.contracts import Progress, quiet
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import closer
@@ -20,57 +19,73 @@ from shoal.kernels.scaling import standardized
 from shoal.release import Release
 from shoal.table import Table
 
+SCALINGS: tuple[Scaling, ...] = ("each", "original", "rank")
+MOST_HELD = 50_000  # released rows that distances are learned against, where sets were released; linking is always to all classes
+
 
 class Setting(NamedTuple):
     """Both files in every space, and the columns that can tell records apart."""
 
     spaces: dict[Scaling, LinkSpace]
-    true: IntArray  # the released row of each known record, -1: not released
+    true: IntArray  # where each known record is among the released rows of the spaces, -1: not released
     names: list[str]
     constant: list[str]
-    sets: list[str]  # columns released as sets or intervals; then a class that contradicts fewer known values comes first
-    by_containment: Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+    sets: tuple[str, ...]  # columns released as sets or intervals; then a class that contradicts fewer known values comes first
+    by_class: Callable[[Learned, IntArray], FloatArray]  # the share of a hit of each record asked, where sets were released
 
 
-def setting_of(original: Table, release: Release, pair: Files) -> Setting:
+def setting_of(original: Table, release: Release, view: IntruderView, rng: Generator) -> Setting:
     """Coordinates by column. Missing is 1 on a coordinate of its own, and in the middle on the other; sets lie between their values."""
-    numeric = pair.known.shape[1]
-    words = pair.columns[numeric:]
-    widths = [0 if plain else min(len(original.levels(name)), MOST_CORNERS) for name, plain in zip(words, pair.exact)]
-    parts = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1]) if widths else []
-    made: dict[Scaling, LinkSpace] = {}
-    varies = [_varies(pair.known[:, j], pair.released[:, j]) for j in range(numeric)]
-    varies += [_varies(pair.known_nominal[:, j], pair.released_nominal[:, j]) or not pair.exact[j] for j in range(len(words))]
+    numeric = view.known.shape[1]
+    varies = [_varies(view.known[:, j], view.released[:, j]) for j in range(numeric)]
+    varies += [_varies(view.known_nominal[:, j], view.released_nominal[:, j]) or not exact for j, exact in enumerate(view.exact)]
     kept = [j for j, yes in enumerate(varies) if yes] or [0]
-    place = {j: a for a, j in enumerate(kept)}
-    for scaling in ("each", "original", "rank"):
-        left, right, attribute = [], [], []
-        for j in (j for j in kept if j < numeric):
-            for x, y in _coordinates(pair.known[:, j], pair.released[:, j], scaling):
-                left.append(x)
-                right.append(y)
-                attribute.append(place[j])
-        for j, part in enumerate(parts):
-            for at in part:
-                left.append(pair.known_shares[:, at])
-                right.append(pair.released_shares[:, at])
-                attribute.append(place[numeric + j])
-        numbers = len(left)
-        for j in range(len(words)):
-            if pair.exact[j] and numeric + j in place:
-                left.append(pair.known_nominal[:, j].astype(np.float64))
-                right.append(pair.released_nominal[:, j].astype(np.float64))
-                attribute.append(place[numeric + j])
-        made[scaling] = LinkSpace(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers)
-    sets = [name for name in pair.columns if is_generalized(original, release.table, name)]
+    held = np.arange(len(release))
+    if view.sets and len(held) > MOST_HELD:
+        held = np.union1d(view.true_row[view.true_row >= 0], rng.choice(held, MOST_HELD, replace=False))
+    true = np.where(view.true_row >= 0, np.searchsorted(held, view.true_row), -1)
+    spaces = {scaling: _space(view, scaling, kept, held) for scaling in SCALINGS}
+    of_classes: dict[Scaling, LinkSpace] = {}
 
-    def contained(known: FloatArray, released: FloatArray, rows: IntArray) -> FloatArray:
-        asked = np.zeros(len(pair.rows), np.bool_)
-        asked[rows] = True
-        return by_containment(original, release, pair, sets, known, released, asked)
+    def by_class(learned: Learned, asked: IntArray) -> FloatArray:
+        scaling, by = learned.family.scaling, learned.by
+        if scaling not in of_classes:
+            of_classes[scaling] = _space(view, scaling, kept, released_classes(original, release, view).first)
+        classes, queries = placed(learned, of_classes)
+        stretch = np.sqrt(by.weights[by.attribute[: by.numeric]])
+        among = np.zeros(len(view.rows), np.bool_)
+        among[asked] = True
+        return shares_by_class(original, release, view, queries[asked, : by.numeric] * stretch, classes[:, : by.numeric] * stretch, among)
 
-    constant = [name for j, name in enumerate(pair.columns) if j not in place]
-    return Setting(made, pair.true_row, [pair.columns[j] for j in kept], constant, sets, contained)
+    names = [view.columns[j] for j in kept]
+    constant = [name for name in view.columns if name not in names]
+    return Setting(spaces, true, names, constant, view.sets, by_class)
+
+
+def _space(view: IntruderView, scaling: Scaling, kept: list[int], rows: IntArray) -> LinkSpace:
+    """The known records and some released rows in one space."""
+    numeric, place = view.known.shape[1], {j: a for a, j in enumerate(kept)}
+    left, right, attribute = [], [], []
+    for j in (j for j in kept if j < numeric):
+        for x, y in _coordinates(view.known[:, j], view.released[:, j], scaling, rows):
+            left.append(x)
+            right.append(y)
+            attribute.append(place[j])
+    at = 0
+    for j, cells, codes in zip(np.flatnonzero(~view.exact).tolist(), view.share_points, view.share_codes):
+        points = cells[codes[rows]]
+        for axis in range(cells.shape[1]):
+            left.append(view.known_shares[:, at + axis])
+            right.append(points[:, axis])
+            attribute.append(place[numeric + j])
+        at += cells.shape[1]
+    numbers = len(left)
+    for j in np.flatnonzero(view.exact).tolist():
+        if numeric + j in place:
+            left.append(view.known_nominal[:, j].astype(np.float64))
+            right.append(view.released_nominal[rows, j].astype(np.float64))
+            attribute.append(place[numeric + j])
+    return LinkSpace(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers)
 
 
 def _varies(x: Any, y: Any) -> bool:
@@ -78,21 +93,21 @@ def _varies(x: Any, y: Any) -> bool:
     return bool(len(np.unique(both)) > 1)  # NaN is one value here
 
 
-def _coordinates(x: FloatArray, y: FloatArray, scaling: Scaling) -> list[tuple[FloatArray, FloatArray]]:
-    """One column as coordinates of both files."""
-    gone = [(np.isnan(x).astype(np.float64), np.isnan(y).astype(np.float64))] if np.isnan(x).any() or np.isnan(y).any() else []
+def _coordinates(x: FloatArray, y: FloatArray, scaling: Scaling, rows: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+    """One column as coordinates of both files; of the released one, of some rows."""
+    gone = [(np.isnan(x).astype(np.float64), np.isnan(y[rows]).astype(np.float64))] if np.isnan(x).any() or np.isnan(y).any() else []
     if np.isnan(x).all() or np.isnan(y).all():
         return gone
     if scaling == "each":
-        return [*gone, (np.nan_to_num(standardized(x)), np.nan_to_num(standardized(y)))]
+        return [*gone, (np.nan_to_num(standardized(x)), np.nan_to_num(standardized(y)[rows]))]
     if scaling == "original":
         middle, deviation = np.nanmean(x), np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
         if deviation <= 1e-14 * np.abs(middle):
             middle, deviation = np.nanmean(y), np.nanstd(y)
-        return [*gone, tuple(np.nan_to_num((side - middle) / (deviation or 1.0)) for side in (x, y))]  # type: ignore[list-item]
+        return [*gone, tuple(np.nan_to_num((side - middle) / (deviation or 1.0)) for side in (x, y[rows]))]  # type: ignore[list-item]
     # a file's own ranks where the intruder holds as many records as were released; else both by the release, which he always has
     alike = abs(len(x) - len(y)) <= 0.1 * len(y)
-    return [*gone, (_ranks(x, x if alike else y), _ranks(y, y))]
+    return [*gone, (_ranks(x, x if alike else y), _ranks(y[rows], y))]
 
 
 def _ranks(values: FloatArray, among: FloatArray) -> FloatArray:
@@ -107,12 +122,10 @@ def nearest_shares(setting: Setting, learned: Learned, rows: IntArray, progress:
     share = np.zeros(len(rows))
     there = setting.true[rows] >= 0
     asked = rows[there]
-    protected, queries = placed(learned, setting.spaces)
     if setting.sets and len(asked):
-        by = learned.by
-        stretch = np.sqrt(by.weights[by.attribute[: by.numeric]])
-        share[there] = setting.by_containment(queries[asked, : by.numeric] * stretch, protected[:, : by.numeric] * stretch, asked)
+        share[there] = setting.by_class(learned, asked)
         return share
+    protected, queries = placed(learned, setting.spaces)
     found = closer.linked(protected, queries[asked], setting.true[asked], learned.by, lambda done, of: progress("linking", done, of))
     share[there] = np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1))
     return share

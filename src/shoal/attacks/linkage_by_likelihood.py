@@ -9,7 +9,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.matching import Files, LinkageAttack, files, result
+from shoal.attacks.matching import IntruderView, LinkageAttack, intruders_view, result
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.kernels.linkage.agreement import linked_by_weight, one_to_one, pattern_counts
@@ -45,8 +45,8 @@ class ProbabilisticLinkage(LinkageAttack):
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Estimate, weigh, link."""
-        pair = files(original, release, knowledge, rng)
-        sides = _sides(pair, self.tolerance)
+        view = intruders_view(original, release, knowledge, rng)
+        sides = _sides(view, self.tolerance)
         progress("weighing agreements", 0, 1)
         sample = _sample(len(sides.known), len(sides.released), rng)
         counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance)
@@ -58,15 +58,15 @@ class ProbabilisticLinkage(LinkageAttack):
                 f"{self.name}: {pairs:,} pairs are too many to assign one to one. Use assignment=best, or let the intruder know fewer records."
             )
         together = self.assignment == "one-to-one" or (self.assignment == "automatic" and pairs <= QUICKLY_ASSIGNED)
-        share = np.zeros(len(pair.rows))
-        there = pair.true_row >= 0
+        share = np.zeros(len(view.rows))
+        there = view.true_row >= 0
         if together:
-            share[there] = _assigned(sides, pair.true_row, agree, disagree, rng)[there]
+            share[there] = _assigned(sides, view.true_row, agree, disagree, rng)[there]
         elif there.any():
             found = linked_by_weight(
                 sides.known[there],
                 sides.released,
-                pair.true_row[there],
+                view.true_row[there],
                 sides.tolerance,
                 agree,
                 disagree,
@@ -76,7 +76,7 @@ class ProbabilisticLinkage(LinkageAttack):
         progress("weighing agreements", 1, 1)
         return result(
             self,
-            pair,
+            view,
             share,
             1 / len(release),
             len(original),
@@ -97,10 +97,10 @@ class _Sides(NamedTuple):
     note: str
 
 
-def _sides(pair: Files, tolerance: float) -> _Sides:
+def _sides(view: IntruderView, tolerance: float) -> _Sides:
     known, released, tolerances, distinct = [], [], [], []
-    for j in range(pair.known.shape[1]):
-        x, y = pair.known[:, j], pair.released[:, j]
+    for j in range(view.known.shape[1]):
+        x, y = view.known[:, j], view.released[:, j]
         values = np.concatenate([x, y])
         seen = values[~np.isnan(values)]
         deviation = np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
@@ -109,18 +109,18 @@ def _sides(pair: Files, tolerance: float) -> _Sides:
         released.append(np.where(np.isnan(y), away, y))
         tolerances.append(tolerance * deviation)
         distinct.append(len(np.unique(y)))
-    for j in range(pair.known_nominal.shape[1]):
-        known.append(pair.known_nominal[:, j].astype(np.float64))
-        released.append(pair.released_nominal[:, j].astype(np.float64))
+    for j in range(view.known_nominal.shape[1]):
+        known.append(view.known_nominal[:, j].astype(np.float64))
+        released.append(view.released_nominal[:, j].astype(np.float64))
         tolerances.append(0.0)
-        distinct.append(len(np.unique(pair.released_nominal[:, j])))
+        distinct.append(len(np.unique(view.released_nominal[:, j])))
     kept = sorted(np.argsort([-d for d in distinct], kind="stable")[:MOST_COLUMNS].tolist())
     note = f"Linked on the {MOST_COLUMNS} columns with most values of {len(distinct)}." if len(kept) < len(distinct) else ""
     return _Sides(
         np.column_stack([known[j] for j in kept]),
         np.column_stack([released[j] for j in kept]),
         np.array([tolerances[j] for j in kept]),
-        tuple(pair.columns[j] for j in kept),
+        tuple(view.columns[j] for j in kept),
         note,
     )
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.learned_setting import Setting, nearest_shares, one_to_one_shares, setting_of
-from shoal.attacks.matching import LinkageAttack, files, result
+from shoal.attacks.matching import LinkageAttack, intruders_view, result
 from shoal.attacks.telling_columns import leaks_of, parameters_of
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
@@ -73,8 +73,8 @@ class LearnedLinkage(LinkageAttack):
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Learn from the known links, link all others or, where all are known, all."""
-        pair = files(original, release, knowledge, rng)
-        setting = setting_of(original, release, pair)
+        view = intruders_view(original, release, knowledge, rng)
+        setting = setting_of(original, release, view, rng)
         self._takes(setting)
         train, test = self._sides(setting.true, rng)
         most = min(self.sample, MOST_CONTAINED) if setting.sets else self.sample
@@ -97,7 +97,7 @@ class LearnedLinkage(LinkageAttack):
             notes.append(f"Linked one to one it finds {together.mean():.1%}.")
         leaks = leaks_of(lesson.learned, setting.spaces, setting.names, test, setting.true, rng)
         found = result(
-            self, pair._replace(rows=pair.rows[test]), share, 1 / len(release), len(original),
+            self, view._replace(rows=view.rows[test]), share, 1 / len(release), len(original),
             " ".join(note for note in notes if note), solver=self.solver, aggregator=self.aggregator, linking=self.linking,
             known_links=len(train), learned_from=len(some), **details,
         )  # fmt: skip

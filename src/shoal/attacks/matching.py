@@ -34,7 +34,7 @@ class LinkageAttack(Params):
         return ""
 
 
-class Files(NamedTuple):
+class IntruderView(NamedTuple):
     """The intruder's records and the released ones, in the columns both have. Row `true_row[i]` was made from record i; -1: not released."""
 
     columns: tuple[str, ...]  # numeric and ordinal ones first, then nominal ones, as in the arrays
@@ -44,12 +44,14 @@ class Files(NamedTuple):
     released_nominal: IntArray
     exact: BoolArray  # which nominal columns were released as plain values; the others are compared through:
     known_shares: FloatArray  # the value as a corner of a simplex
-    released_shares: FloatArray  # the values of a set as the point between their corners
+    share_points: list[FloatArray]  # of each such column, its cells: the values of a set as the point between their corners
+    share_codes: list[IntArray]  # and which cell each released row has
+    sets: tuple[str, ...]  # columns released as sets or intervals
     true_row: IntArray
     rows: IntArray  # which originals the intruder knows
 
 
-def files(original: Table, release: Release, knowledge: Knowledge, rng: Generator) -> Files:
+def intruders_view(original: Table, release: Release, knowledge: Knowledge, rng: Generator) -> IntruderView:
     """What the intruder can compare. A column the release no longer has as numbers is compared as categories."""
     columns = knowledge.known_columns()
     if not columns:
@@ -73,33 +75,40 @@ def files(original: Table, release: Release, knowledge: Knowledge, rng: Generato
     words = [column for column in columns if scales[column] == "nominal"]
     nominal = [_nominal(original, release.table, column) for column in words]
     exact = np.array([not is_generalized(original, release.table, column) for column in words], dtype=np.bool_)
-    shares = [_shares(original, release.table, column) for column, plain in zip(words, exact) if not plain]
-    return Files(
+    shares = [(column, *_shares(original, release.table, column)) for column, plain in zip(words, exact) if not plain]
+    return IntruderView(
         columns,
         _stack([before[rows] for before, _ in numeric], len(rows), np.float64),
         _stack([after for _, after in numeric], len(release), np.float64),
         _stack([before[rows] for before, _ in nominal], len(rows), np.int64),
         _stack([after for _, after in nominal], len(release), np.int64),
         exact,
-        _stack([before[rows] for before, _ in shares], len(rows), np.float64),
-        _stack([after for _, after in shares], len(release), np.float64),
+        _stack([corners[original.codes(column)[rows]] for column, corners, _ in shares], len(rows), np.float64),
+        [cells for _, _, cells in shares],
+        [release.table.codes(column) for column, _, _ in shares],
+        tuple(column for column in columns if is_generalized(original, release.table, column)),
         place[rows],
         rows,
     )
 
 
-def points(pair: Files, scaling: Literal["each", "original"]) -> tuple[FloatArray, FloatArray]:
-    """Both files in standard deviations, each by its own mean and deviation or both by the original's.
+def released_shares(view: IntruderView, rows: IntArray) -> FloatArray:
+    """Sets of categories of some released rows as points."""
+    return _stack([points[codes[rows]] for points, codes in zip(view.share_points, view.share_codes)], len(rows), np.float64)
+
+
+def points(view: IntruderView, scaling: Literal["each", "original"], rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The known records and some released rows in standard deviations, each file by its own mean and deviation or both by the original's.
 
     Where a column has a missing value on either side it gets a coordinate that is 1 where missing, and the missing value sits at the mean.
     """
     left, right = [], []
-    for j in range(pair.known.shape[1]):
-        x, y = pair.known[:, j], pair.released[:, j]
+    for j in range(view.known.shape[1]):
+        x, y = view.known[:, j], view.released[:, j]
         gone = np.isnan(x).any() or np.isnan(y).any()
         if gone:
             left.append(np.isnan(x).astype(np.float64))
-            right.append(np.isnan(y).astype(np.float64))
+            right.append(np.isnan(y[rows]).astype(np.float64))
         if np.isnan(x).all() or np.isnan(y).all():
             continue
         if scaling == "each":
@@ -108,19 +117,19 @@ def points(pair: Files, scaling: Literal["each", "original"]) -> tuple[FloatArra
             middle, deviation = np.nanmean(x), np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
             x, y = ((side - middle) / (deviation or 1.0) for side in (x, y))
         left.append(np.nan_to_num(x))
-        right.append(np.nan_to_num(y))
-    left.append(pair.known_shares)
-    right.append(pair.released_shares)
-    return _stack(left, len(pair.known), np.float64), _stack(right, len(pair.released), np.float64)
+        right.append(np.nan_to_num(y[rows]))
+    left.append(view.known_shares)
+    right.append(released_shares(view, rows))
+    return _stack(left, len(view.known), np.float64), _stack(right, len(rows), np.float64)
 
 
 def result(
-    attack: Attack, pair: Files, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
+    attack: Attack, view: IntruderView, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
 ) -> AttackResult:
     """Hits with shared ties: `share` is 1 for a link found, 1/m where m records tie, 0 where another is preferred."""
     hit = float(share.sum())
     per_record = np.full(original_rows, np.nan)
-    per_record[pair.rows] = share
+    per_record[view.rows] = share
     tied = int(((share > 0) & (share < 1)).sum())
     said = f"{tied:,} records tie with others; each counts as its share." if tied else ""
     return AttackResult(
@@ -133,7 +142,7 @@ def result(
         interval=wilson(hit, len(share)),
         risk=attack.risk,
         note=" ".join(part for part in (note, said) if part),
-        details={"columns": list(pair.columns), "tied": tied, **details},
+        details={"columns": list(view.columns), "tied": tied, **details},
         per_record=per_record,
     )
 
@@ -160,15 +169,14 @@ def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str
 
 
 def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, IntArray]:
-    """The same code for the same text on both sides; missing is a value of its own."""
-    after = released.column(column).cast(pa.string())
+    """The same code for the same text on both sides; missing is a value of its own. Of a set, its most frequent value counts."""
+    before, after = original.levels(column).cast(pa.string()), released.levels(column).cast(pa.string())
     if is_generalized(original, released, column):
-        cells = read_all(released.levels(column).to_pylist())
+        cells = read_all(after.to_pylist())
         likely = [one.values[int(np.argmax(one.counts))] if one.values else SUPPRESSED for one in cells]
-        after = pa.array(likely, pa.string()).take(pa.array(released.codes(column)))
-    both = pa.concat_arrays([original.column(column).cast(pa.string()), after])
-    codes = Table.of({"both": both}).codes("both")
-    return codes[: len(original)], codes[len(original) :]
+        after = pa.array(likely, pa.string())
+    codes = Table.of({"both": pa.concat_arrays([before, after])}).codes("both")
+    return codes[: len(before)][original.codes(column)], codes[len(before) :][released.codes(column)]
 
 
 def _shares(original: Table, released: Table, column: str) -> tuple[FloatArray, FloatArray]:
@@ -184,13 +192,11 @@ def _shares(original: Table, released: Table, column: str) -> tuple[FloatArray, 
         corners /= np.sqrt(2) * np.linalg.norm(corners, axis=1, keepdims=True)
     codes = original.codes(column)
     whole = np.bincount(codes, minlength=len(names)) / len(codes)
-    points_of = []
+    cells = []
     for one in read_all(released.levels(column).to_pylist()):
         shares = {place[value]: share for value, share in value_shares(one).items() if value in place}
-        points_of.append(
-            sum((share * corners[i] for i, share in shares.items()), np.zeros(corners.shape[1])) if shares else whole @ corners
-        )
-    return corners[codes], np.array(points_of)[released.codes(column)]
+        cells.append(sum((share * corners[i] for i, share in shares.items()), np.zeros(corners.shape[1])) if shares else whole @ corners)
+    return corners, np.array(cells)
 
 
 def _stack(parts: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:

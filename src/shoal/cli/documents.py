@@ -14,6 +14,7 @@ documents = typer.Typer(
     no_args_is_help=True,
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+CHANGES = ("threshold", "precision", "recall", "f", "coverage", "novelty", "returned", "random", "nmi", "loss")
 CaseFolder = Annotated[Path, typer.Argument(help="A case folder, as `shoal documents detect -o` writes it.")]
 
 
@@ -127,6 +128,7 @@ def redact(
 ) -> None:
     """Apply the decisions. Every file is read back and searched before it counts as written."""
     from shoal.cli import show
+    from shoal.documents.pipeline.planning import Choices
     from shoal.runs.documents import redact_case
 
     choices = {
@@ -138,21 +140,19 @@ def redact(
         if given not in known:
             raise typer.BadParameter(f"{option} is {' or '.join(known)}, got '{given}'")
     with show.progress() as progress:
-        said = redact_case(case, out, style, numbers, names, undecided, accept_blocks, seed, progress)  # type: ignore[arg-type]
+        certificate, failed = redact_case(case, out, Choices(style, numbers, names, undecided, accept_blocks), seed, progress)  # type: ignore[arg-type]
     if json:
-        show.data(
-            {"folder": str(out), "certificate": {key: value for key, value in said.items() if key != "failed"}, "failed": said["failed"]}
-        )
+        show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json"), "failed": failed})
     else:
-        rows = [(one["kind"], f"{one['mentions']:,}", f"{one['entities']:,}") for one in said["removed"]]
-        show.table(f"{said['documents']['written']:,} documents written", ["removed", "mentions", "entities"], rows)
-        for warning in said["warnings"]:
+        rows = [(one.kind, f"{one.mentions:,}", f"{one.entities:,}") for one in certificate.removed]
+        show.table(f"{certificate.documents['written']:,} documents written", ["removed", "mentions", "entities"], rows)
+        for warning in certificate.warnings:
             show.say(f"Warning: {warning}")
         show.say(
             f"{out}/ holds the documents, certificate.json and report.html. {case}/private/ says who is behind each number: it stays with you."
         )
-    _complain(said["failed"], "was not written", "were not written")
-    if said["failed"]:
+    _complain(failed, "was not written", "were not written")
+    if failed:
         raise typer.Exit(1)
 
 
@@ -173,27 +173,7 @@ def evaluate(
         return
     show.say(f"Compared are the originals and {found['folder']}.")
     for part in ("utility", "risk"):
-        rows = [
-            (
-                one["name"],
-                *(
-                    show.number(one[key])
-                    for key in (
-                        "threshold",
-                        "precision",
-                        "recall",
-                        "f",
-                        "coverage",
-                        "novelty",
-                        "returned",
-                        "random",
-                        "nmi",
-                        "loss",
-                    )
-                ),
-            )
-            for one in found[part]
-        ]
+        rows = [(one["name"], *(show.number(one[key]) for key in CHANGES)) for one in found[part]]
         what = "information loss" if part == "utility" else "risk"
         names = ["query", "threshold", "P %", "R %", "F %", "C %", "N %", "returned %", "random %", "NMI", f"change of {what} %"]
         show.table(f"{part.title()} queries: changes from before to after, in per cent", names, rows)
@@ -206,8 +186,8 @@ def evaluate(
         ],
     )
 
-    for why in found["attacks_not_tried"]:
-        show.say(f"An attack was not tried: {why}")
+    for one in found["attacks_not_tried"]:
+        show.say(f"Not tried: {one['name']}. {one['why']}")
 
 
 @documents.command()

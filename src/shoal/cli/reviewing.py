@@ -10,9 +10,10 @@ from rich.text import Text
 
 from shoal.document import BLOCK, Block, Document
 from shoal.documents.case import REASONS, Case
+from shoal.documents.pipeline.originals import Originals
+from shoal.documents.pipeline.redacting import in_general_words
 from shoal.documents.review import Question, Which, extended, marks, questions, same_text
 from shoal.errors import ShoalError, counted
-from shoal.runs.documents import document_named, in_general_words
 
 AROUND = 160  # characters shown on either side
 KEYS = (
@@ -31,11 +32,12 @@ def walk(folder: Path, by: str | None, which: Which) -> None:
     skipped: set[tuple[str, int, int]] = set()
     reason, answered = "", 0
     texts: dict[str, Document] = {}
+    originals = Originals(case.settings)
 
     def read(name: str) -> Document:
         if name not in texts:
             texts.clear()
-            texts[name] = document_named(case.settings, name)
+            texts[name] = originals.read(name)
         return texts[name]
 
     pending = questions(case, read, which)
@@ -62,8 +64,8 @@ def walk(folder: Path, by: str | None, which: Which) -> None:
             console.print(f"Reason from here on: {reason or 'none'}.")
             continue
         if word == "m" and rest:
-            looked = next(one for one in case.looked() if one.name == question.document)
-            marked = marks(looked, read(question.document), " ".join(rest), reason)
+            findings = next(one for one in case.findings() if one.name == question.document)
+            marked = marks(findings, read(question.document), " ".join(rest), reason)
             if marked:
                 case.decide(marked, by)
             console.print(f"{len(marked):,} marked." if marked else "These words do not stand in the document.")
@@ -114,17 +116,17 @@ def _show(console: Console, question: Question, document: Document) -> None:
 def _offer(console: Console, case: Case, block: Block, document: Document) -> None:
     """What g would write in a block's place, where senses of its terms are known."""
     try:
-        said = in_general_words(case.settings, document, block)
+        generalized = in_general_words(case.settings, document, block)
     except ShoalError:
         return  # no WordNet: then there is nothing to offer
-    if not said.edits:
+    if not generalized.edits:
         return
     text, at = "", block.start
-    for edit in sorted(said.edits, key=lambda edit: edit.start):
+    for edit in sorted(generalized.edits, key=lambda edit: edit.start):
         text, at = text + document.text[at : edit.start] + edit.replacement, edit.end
     console.print(f"g would say: {text}{document.text[at : block.end]}", style="dim", markup=False)
     console.print(
-        f"At least {counted(said.plausibility, 'text')} could have become this one; how likely each is, nobody knows.", style="dim"
+        f"At least {counted(generalized.plausibility, 'text')} could have become this one; how likely each is, nobody knows.", style="dim"
     )
 
 

@@ -15,8 +15,7 @@ from shoal.arrays import FloatArray
 from shoal.collections.space import Space, known_rows, numbered, unit_rows
 from shoal.errors import DataError, counted
 from shoal.params import Params
-from shoal.text.words import STOP_WORDS, folded, stems
-from shoal.text.words import Vocabulary as Spellings
+from shoal.text.words import STOP_WORDS, WordNumbers, folded, stems
 
 _LETTERS = re.compile("[a-z]+")
 
@@ -87,21 +86,21 @@ class Builder(Params):
 
     def words(self, text: str) -> list[str]:
         """The terms of one text, in their order: what `query` and scikit-learn need."""
-        spellings = Spellings()
-        numbers = spellings.cut(text).numbers
-        of_word = self._terms(spellings.words)
+        word_numbers = WordNumbers()
+        numbers = word_numbers.cut(text).numbers
+        of_word = self._terms(word_numbers.words)
         return [term for number in numbers.tolist() for term in of_word[number]]
 
     def _counted(self, texts: Iterable[str]) -> tuple[list[str], Any]:
         """Every term, and how often it stands in each text. Words are looked at once per spelling, not once per place."""
-        spellings = Spellings()
-        rows = [spellings.cut(text).numbers for text in texts]
+        word_numbers = WordNumbers()
+        rows = [word_numbers.cut(text).numbers for text in texts]
         if not rows:
             raise DataError("There are no documents. Name a folder, a file or a column that has some.")
-        of_word = self._terms(spellings.words)
+        of_word = self._terms(word_numbers.words)
         terms = sorted({term for found in of_word for term in found})
         place = {term: i for i, term in enumerate(terms)}
-        shape = (len(spellings.words), len(terms))
+        shape = (len(word_numbers.words), len(terms))
         word = np.repeat(np.arange(len(of_word)), [len(found) for found in of_word])
         term = np.fromiter((place[term] for found in of_word for term in found), np.int64, len(word))
         spelt = sparse.csr_array((np.ones(len(term)), (word, term)), shape=shape)

@@ -13,6 +13,7 @@ import datetime
 import getpass
 import json
 import os
+import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,8 +57,8 @@ class Settings(Params):
 
 
 @dataclass(frozen=True)
-class Looked:
-    """One document of a case: what was found in it, and the words found."""
+class DocumentFindings:
+    """What was found in one document of a case, and the words found."""
 
     name: str
     kind: str
@@ -68,17 +69,10 @@ class Looked:
     blocks: tuple[Block, ...]
 
     @staticmethod
-    def of(document: Document, findings: Sequence[Finding], blocks: Sequence[Block]) -> Looked:
+    def of(document: Document, findings: Sequence[Finding], blocks: Sequence[Block]) -> DocumentFindings:
         """What was found in a document."""
         texts = tuple(document.text[one.start : one.end] for one in findings)
-        return Looked(document.name, document.kind, document.digest, len(document.text), tuple(findings), texts, tuple(blocks))
-
-    def check(self, document: Document) -> None:
-        """The document must be the one that was looked through."""
-        if document.digest != self.digest or len(document.text) != self.length:
-            raise DataError(f"{self.name} has changed since it was looked through. Run detect again.")
-        if any(document.text[one.start : one.end] != text for one, text in zip(self.findings, self.texts)):
-            raise DataError(f"The findings of {self.name} are not about this text: findings.jsonl was changed by hand. Run detect again.")
+        return DocumentFindings(document.name, document.kind, document.digest, len(document.text), tuple(findings), texts, tuple(blocks))
 
 
 @dataclass(frozen=True)
@@ -101,11 +95,11 @@ class Case:
         self.settings = _settings(folder / "case.toml")
         self._read: tuple[int, dict[str, list[Logged]]] = (0, {})
 
-    def looked(self) -> Iterator[Looked]:
+    def findings(self) -> Iterator[DocumentFindings]:
         """Document by document, from the file; what is not a finding is said, by line."""
         with (self.folder / "findings.jsonl").open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
-                yield _looked(line, f"{self.folder}/findings.jsonl, line {number}")
+                yield _document_findings(line, f"{self.folder}/findings.jsonl, line {number}")
 
     def decisions(self) -> dict[str, list[Logged]]:
         """Those that stand, by document, in the order they were taken. The log only grows, so it is read anew when it has grown."""
@@ -172,7 +166,7 @@ class Case:
                 yield "decision", logged
 
 
-def write_case(folder: Path, settings: Settings, looked: Iterable[Looked]) -> None:
+def write_case(folder: Path, settings: Settings, looked: Iterable[DocumentFindings]) -> None:
     """The files of a new case, inside a folder that only its owner may enter."""
     with _private(folder / "case.toml") as file:
         file.write("# How these documents were looked through. This folder quotes them: it stays with you.\n" + settings.toml())
@@ -206,7 +200,7 @@ def _private(path: Path, mode: str = "w") -> Any:
         raise OutputError(f"{path} could not be written: {error.strerror}.") from None
 
 
-def _plain(one: Looked) -> dict[str, Any]:
+def _plain(one: DocumentFindings) -> dict[str, Any]:
     findings = [{**asdict(found), "confidence": round(found.confidence, 4), "text": text} for found, text in zip(one.findings, one.texts)]
     blocks = [{"start": b.start, "end": b.end, "score": round(b.score, 4), "terms": [list(term) for term in b.terms]} for b in one.blocks]
     return {
@@ -219,25 +213,30 @@ def _plain(one: Looked) -> dict[str, Any]:
     }
 
 
-def _looked(line: str, where: str) -> Looked:
+def _document_findings(line: str, where: str) -> DocumentFindings:
     entry = _object(line, where)
     try:
-        findings = [Finding(*(one[field.name] for field in fields(Finding))) for one in entry["findings"]]
-        blocks = [Block(b["start"], b["end"], b["score"], tuple((t[0], t[1], str(t[2])) for t in b["terms"])) for b in entry["blocks"]]
+        findings = [
+            Finding(one["start"], one["end"], sys.intern(one["kind"]), one["confidence"], sys.intern(one["because"]))
+            for one in entry["findings"]
+        ]
+        blocks = [
+            Block(b["start"], b["end"], b["score"], tuple((t[0], t[1], sys.intern(t[2])) for t in b["terms"])) for b in entry["blocks"]
+        ]
         texts = tuple(str(one["text"]) for one in entry["findings"])
-        made = Looked(
+        found = DocumentFindings(
             str(entry["name"]), str(entry["kind"]), str(entry["digest"]), int(entry["length"]), tuple(findings), texts, tuple(blocks)
         )
         spans = [(one.start, one.end) for one in findings] + [(b.start, b.end) for b in blocks]
         spans += [(start, end) for b in blocks for start, end, _ in b.terms]
-        sound = all(isinstance(a, int) and isinstance(b, int) and 0 <= a < b <= made.length for a, b in spans)
+        sound = all(isinstance(a, int) and isinstance(b, int) and 0 <= a < b <= found.length for a, b in spans)
         sound = sound and all(0 <= float(value) <= 1 for value in (*(f.confidence for f in findings), *(b.score for b in blocks)))
-        sound = sound and all(len(text) == one.end - one.start and isinstance(one.kind, str) for one, text in zip(findings, texts))
+        sound = sound and all(len(text) == one.end - one.start for one, text in zip(findings, texts))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         sound = False
     if not sound:
         raise DataError(f"{where}: these are not findings as shoal writes them. Run detect again, or undo the change.")
-    return made
+    return found
 
 
 def _object(line: str, where: str) -> dict[str, Any]:

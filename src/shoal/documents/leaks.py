@@ -17,7 +17,7 @@ import re
 import unicodedata
 import urllib.parse
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -29,6 +29,7 @@ from shoal.documents.formats.package import BUILT_IN_STYLE, FONTS
 # Not for sure: names are often ordinary words in lower case (Brown), or stand inside one (Christian, Christianity).
 LOWER_CASE, INSIDE = "in lower case", "inside a longer word"
 UNSURE = (LOWER_CASE, INSIDE)
+FILE_NAME = "the file's name"
 # In bytes that are no text, a short word turns up by chance; in a text, a number of a few digits does.
 SHORTEST_IN_BYTES, SHORTEST_RUN_TOGETHER, SHORTEST_NUMBER, SHORTEST_WORD = 6, 8, 5, 3
 
@@ -59,16 +60,53 @@ class _Layer:
     how: Literal["", "across tags", "in an attribute", "bytes"] = ""
 
 
-def leaks(path: str | Path, removed: Iterable[str], allowed: Iterable[str] = ()) -> list[Leak]:
-    """Search a file for removed texts. `allowed` are the replacements, and what was decided to stay: as often as there, they may occur."""
-    path = Path(path)
-    layers = [_Layer("the file's name", path.stem), *_layers(path.suffix.lower(), path.read_bytes(), "")]
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How many removed texts were searched for, and what was found. `left` quotes the document: it never leaves the case."""
+
+    texts: int
+    too_short: int  # to be searched for: they would be found anywhere by chance
+    leaks: tuple[Leak, ...] = ()
+    left: tuple[str, ...] = ()  # the texts that were found for sure
+
+    @property
+    def sure(self) -> list[Leak]:
+        """Where a removed text was found, without what is only like one."""
+        return [leak for leak in self.leaks if leak.variant not in UNSURE]
+
+    @property
+    def perhaps(self) -> bool:
+        """Whether something is only like a removed text: in lower case, or inside a longer word. A file's name is a number, or was refused."""
+        return any(leak.variant in UNSURE and leak.part != FILE_NAME for leak in self.leaks)
+
+    @staticmethod
+    def together(parts: Sequence[Searched]) -> Searched:
+        """Several files that were searched for the same texts."""
+        found = dict.fromkeys(leak for part in parts for leak in part.leaks)
+        left = dict.fromkeys(text for part in parts for text in part.left)
+        return Searched(parts[0].texts, parts[0].too_short, tuple(found), tuple(left))
+
+
+def search_file(name: str, raw: bytes, removed: Iterable[str], allowed: Iterable[str] = ()) -> Searched:
+    """Search a file's name and bytes for removed texts. `allowed` are the replacements, and what was decided to stay: as often as there,
+    they may occur."""
+    layers = [_Layer(FILE_NAME, Path(name).stem), *_layers(Path(name).suffix.lower(), raw, "")]
     return _search(layers, removed, allowed)
 
 
-def text_leaks(text: str, removed: Iterable[str], allowed: Iterable[str] = ()) -> list[Leak]:
+def search_text(text: str, removed: Iterable[str], allowed: Iterable[str] = ()) -> Searched:
     """The same in a text that is no file, such as a cell of a table."""
     return _search(list(_text("text", text)), removed, allowed)
+
+
+def leaks(path: str | Path, removed: Iterable[str], allowed: Iterable[str] = ()) -> list[Leak]:
+    """Where removed texts are in a file on disk."""
+    return list(search_file(Path(path).name, Path(path).read_bytes(), removed, allowed).leaks)
+
+
+def text_leaks(text: str, removed: Iterable[str], allowed: Iterable[str] = ()) -> list[Leak]:
+    """Where removed texts are in a text."""
+    return list(search_text(text, removed, allowed).leaks)
 
 
 def searchable(text: str) -> Literal["everywhere", "in the text", "no"]:
@@ -79,16 +117,18 @@ def searchable(text: str) -> Literal["everywhere", "in the text", "no"]:
     return "everywhere" if len(letters) >= SHORTEST_IN_BYTES else "in the text"
 
 
-def _search(layers: Iterable[_Layer], removed: Iterable[str], allowed: Iterable[str]) -> list[Leak]:
-    needles = [_Words(text) for text in dict.fromkeys(removed) if searchable(text) != "no"]
+def _search(layers: Iterable[_Layer], removed: Iterable[str], allowed: Iterable[str]) -> Searched:
+    texts = dict.fromkeys(removed)
+    needles = {text: _Words(text) for text in texts if searchable(text) != "no"}
     if not needles:
-        return []
+        return Searched(0, len(texts))
     stays = _Words(" \u00b6 ".join(allowed))
     found: dict[Leak, None] = {}
+    left: dict[str, None] = {}
     for layer in layers:
         words = _Words(layer.text)
         unbroken = _Words(_CUT.sub("", layer.text)) if layer.how == "" and _CUT.search(layer.text) else None
-        for needle in needles:
+        for text, needle in needles.items():
             if layer.how == "bytes" and len(needle.together) < SHORTEST_IN_BYTES:
                 continue
             variant = _as_words(needle, words, stays, layer.how)
@@ -96,7 +136,9 @@ def _search(layers: Iterable[_Layer], removed: Iterable[str], allowed: Iterable[
                 variant = "across a line end"
             if variant := variant or _run_together(needle, words, stays):
                 found[Leak(layer.part, variant)] = None
-    return list(found)
+                if variant not in UNSURE:
+                    left[text] = None
+    return Searched(len(needles), len(texts) - len(needles), tuple(found), tuple(left))
 
 
 def _as_words(needle: _Words, words: _Words, stays: _Words, how: str) -> str:

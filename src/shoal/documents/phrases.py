@@ -20,7 +20,7 @@ SHORTEST_SURNAME = 4
 SURE = 0.8  # of a name whose last word is looked for by itself
 
 
-class Again:
+class PhraseFinder:
     """Where texts stand in another text, as words that follow each other, without case and accents; the longest first.
 
     A text of one capitalised word is found only where it has its capital: without one it is as often an ordinary word. With `ends`
@@ -96,7 +96,7 @@ class Seen(NamedTuple):
             self.names[key] = max(one.confidence, self.names.get(key, 0.0))
 
 
-class Elsewhere:
+class CollectionSearch:
     """Finds names that were found elsewhere in the collection, and surnames of persons found there."""
 
     name: ClassVar[str] = "elsewhere"
@@ -110,8 +110,8 @@ class Elsewhere:
             words = _WORD.findall(text)
             if kind == PERSON and confidence >= SURE and len(words) > 1 and self._surname(words[-1], seen):
                 kinds.setdefault(words[-1], (PERSON, 0.9 * confidence))
-        self._found: Mapping[int, tuple[str, float]] = dict(enumerate(kinds.values()))
-        self._again = Again(kinds)
+        self._kinds: Mapping[int, tuple[str, float]] = dict(enumerate(kinds.values()))
+        self._finder = PhraseFinder(kinds)
         self._lower = seen.ordinary
 
     def _surname(self, word: str, seen: Seen) -> bool:
@@ -126,8 +126,8 @@ class Elsewhere:
     def detect(self, document: Document) -> list[Finding]:
         """Every occurrence."""
         found = []
-        for start, end, number in self._again.occurrences(document.text):
-            kind, confidence = self._found[number]
+        for start, end, number in self._finder.occurrences(document.text):
+            kind, confidence = self._kinds[number]
             if kind == ORGANIZATION and all(word in self._lower for word in _WORD.findall(document.text[start:end])):
                 continue  # "armed forces" is no Armed Forces; a person's name without capitals is still a name
             found.append(Finding(start, end, kind, min(confidence, 0.95), "the same words were found in the collection"))

@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Literal
 
 from shoal.document import BLOCK, Block, Decision, Edit
-from shoal.documents.case import Logged, Looked
-from shoal.documents.phrases import Again
+from shoal.documents.case import DocumentFindings, Logged
+from shoal.documents.phrases import PhraseFinder
 
 Undecided = Literal["redact", "keep"]
 RULE, NOBODY = "rule", "undecided"  # who decided, where nobody did
@@ -29,6 +29,11 @@ class Stretch:
     confidence: float = 1.0
     because: str = ""
 
+    @property
+    def by_person(self) -> bool:
+        """Whether somebody decided."""
+        return self.by not in (RULE, NOBODY)
+
 
 @dataclass(frozen=True, slots=True)
 class BlockVerdict:
@@ -39,6 +44,11 @@ class BlockVerdict:
     by: str
     reason: str = ""
 
+    @property
+    def by_person(self) -> bool:
+        """Whether somebody decided."""
+        return self.by not in (RULE, NOBODY)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -46,35 +56,40 @@ class Verdicts:
 
     stretches: tuple[Stretch, ...]
     blocks: tuple[BlockVerdict, ...]
+    going: tuple[Stretch, ...]  # to be replaced: those that go, outside blocks that go as a whole
 
-    def going(self) -> list[Stretch]:
-        """Stretches to be replaced: those that go, outside blocks that go as a whole."""
-        whole = [one.block for one in self.blocks if one.verdict == "redact"]
-        return [
-            one for one in self.stretches if one.verdict == "redact" and not any(b.start < one.end and one.start < b.end for b in whole)
-        ]
+    @staticmethod
+    def of(stretches: Sequence[Stretch], blocks: Sequence[BlockVerdict]) -> Verdicts:
+        """From what is decided about each."""
+        whole = [one.block for one in blocks if one.verdict == "redact"]
+        going = [one for one in stretches if one.verdict == "redact" and not any(b.start < one.end and one.start < b.end for b in whole)]
+        return Verdicts(tuple(stretches), tuple(blocks), tuple(going))
 
 
 def verdicts(
-    looked: Looked, decided: Sequence[Logged], accept: float, undecided: Undecided = "redact", accept_blocks: float | None = None
+    findings: DocumentFindings,
+    decided: Sequence[Logged],
+    accept: float,
+    undecided: Undecided = "redact",
+    accept_blocks: float | None = None,
 ) -> Verdicts:
     """What was decided, and for the rest what the rules say: findings as sure as `accept` go, blocks scored `accept_blocks` or more go."""
     state: dict[tuple[int, int], Stretch] = {}
-    for one in looked.findings:
+    for one in findings.findings:
         sure = one.confidence >= accept
         verdict: Literal["redact", "keep"] = "redact" if sure else undecided
         state[one.start, one.end] = Stretch(
             one.start, one.end, one.kind, verdict, RULE if sure else NOBODY, "", one.confidence, one.because
         )
-    said: dict[tuple[int, int], Decision] = {}
+    about_blocks: dict[tuple[int, int], Decision] = {}
     for entry in decided:
         decision = entry.decision
         place = (decision.start, decision.end)
         if decision.kind == BLOCK:
-            said[place] = decision
+            about_blocks[place] = decision
             continue
         if place not in state:
-            if decision.verdict != "redact" or decision.end > looked.length:
+            if decision.verdict != "redact" or decision.end > findings.length:
                 continue
             for other in [key for key in state if key[0] < decision.end and decision.start < key[1]]:
                 del state[other]  # a longer or shorter stretch was chosen in its place
@@ -88,11 +103,11 @@ def verdicts(
             before.confidence if before else 1.0,
             before.because if before else "marked by hand",
         )
-    return Verdicts(tuple(state[key] for key in sorted(state)), tuple(_block(block, said, accept_blocks) for block in looked.blocks))
+    return Verdicts.of([state[key] for key in sorted(state)], [_block(block, about_blocks, accept_blocks) for block in findings.blocks])
 
 
-def _block(block: Block, said: dict[tuple[int, int], Decision], accept_blocks: float | None) -> BlockVerdict:
-    decision = said.get((block.start, block.end))
+def _block(block: Block, decided: dict[tuple[int, int], Decision], accept_blocks: float | None) -> BlockVerdict:
+    decision = decided.get((block.start, block.end))
     if decision is not None:
         return BlockVerdict(block, decision.verdict, decision.by, decision.reason)
     if accept_blocks is None:
@@ -105,7 +120,7 @@ def edits_of(
 ) -> tuple[list[Edit], list[tuple[int, int]], int]:
     """The edits, the stretches that stay though their words may go elsewhere, and how many edits were added for words that stand again.
 
-    `replacements` are for `decided.going()`, one each, None where a list keeps the name; `generalized` are for terms of blocks.
+    `replacements` are for `decided.going`, one each, None where a list keeps the name; `generalized` are for terms of blocks.
     """
     edits = [
         Edit(one.block.start, one.block.end, f"[removed: {one.reason}]" if one.reason else "[removed]")
@@ -115,7 +130,7 @@ def edits_of(
     kept = [(one.start, one.end) for one in decided.stretches if one.verdict == "keep" and one.by != NOBODY]
     undecided = [(one.start, one.end) for one in decided.stretches if one.verdict == "keep" and one.by == NOBODY]
     listed: list[tuple[int, int]] = []
-    for one, words in zip(decided.going(), replacements, strict=True):
+    for one, words in zip(decided.going, replacements, strict=True):
         if words is None:
             listed.append((one.start, one.end))
         else:
@@ -146,7 +161,7 @@ def _everywhere(text: str, edits: Sequence[Edit], taken: Sequence[tuple[int, int
     def free(start: int, end: int) -> bool:
         return not _overlaps(taken, start, end) and _takes_along(listed, start, end)
 
-    return [Edit(start, end, words[number]) for start, end, number in Again(becomes, "open").occurrences(text, free)]
+    return [Edit(start, end, words[number]) for start, end, number in PhraseFinder(becomes, "open").occurrences(text, free)]
 
 
 def _takes_along(listed: Sequence[tuple[int, int]], start: int, end: int) -> bool:

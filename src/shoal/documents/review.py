@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.document import BLOCK, UNKNOWN, Block, Decision, Document
-from shoal.documents.case import Case, Looked
-from shoal.documents.phrases import Again
+from shoal.documents.case import Case, DocumentFindings
+from shoal.documents.phrases import PhraseFinder
 from shoal.documents.redact import NOBODY, verdicts
 
 Which = Literal["open", "all"]
@@ -35,7 +35,7 @@ class Question:
 
 def questions(case: Case, read: Callable[[str], Document], which: Which = "open") -> Iterator[Question]:
     """Those left, document by document; `all` asks about what the rule would decide, too. Decisions taken meanwhile count."""
-    for one in case.looked():
+    for one in case.findings():
         pending = _of(case, one, read, which)
         while pending:
             yield pending[0]
@@ -44,21 +44,21 @@ def questions(case: Case, read: Callable[[str], Document], which: Which = "open"
             pending = [q for q in answered if (q.start, q.end, q.kind == BLOCK) not in asked and (q.start, q.end) >= (pending[0].start, 0)]
 
 
-def _of(case: Case, looked: Looked, read: Callable[[str], Document], which: Which) -> list[Question]:
-    log = case.decisions().get(looked.name, [])
+def _of(case: Case, findings: DocumentFindings, read: Callable[[str], Document], which: Which) -> list[Question]:
+    log = case.decisions().get(findings.name, [])
     decided = {(entry.decision.start, entry.decision.end, entry.decision.kind == BLOCK) for entry in log}
-    state = verdicts(looked, log, case.settings.accept)
-    texts = {(found.start, found.end): text for found, text in zip(looked.findings, looked.texts)}
+    state = verdicts(findings, log, case.settings.accept)
+    texts = {(found.start, found.end): text for found, text in zip(findings.findings, findings.texts)}
     found = [
-        Question(looked.name, one.start, one.end, one.kind, texts[one.start, one.end], one.confidence, one.because)
+        Question(findings.name, one.start, one.end, one.kind, texts[one.start, one.end], one.confidence, one.because)
         for one in state.stretches
         if (one.start, one.end, False) not in decided and (which == "all" or one.by == NOBODY) and (one.start, one.end) in texts
     ]
     blocks = [one.block for one in state.blocks if (one.block.start, one.block.end, True) not in decided]
     if blocks:
-        text = read(looked.name).text
+        text = read(findings.name).text
         found += [
-            Question(looked.name, b.start, b.end, BLOCK, text[b.start : b.end], b.score, f"{len(b.terms)} risky terms close together", b)
+            Question(findings.name, b.start, b.end, BLOCK, text[b.start : b.end], b.score, f"{len(b.terms)} risky terms close together", b)
             for b in blocks
         ]
     return sorted(found, key=lambda question: (question.start, question.end))
@@ -74,7 +74,7 @@ def same_text(
             one.name,
             Decision(found.start, found.end, kind or (question.kind if found.kind == question.kind else found.kind), verdict, reason),
         )
-        for one in case.looked()
+        for one in case.findings()
         for found, text in zip(one.findings, one.texts)
         if text.casefold() == wanted
     ]
@@ -93,13 +93,13 @@ def extended(document: Document, question: Question, left: int, right: int) -> t
     return (start, end) if start < end else (question.start, question.end)
 
 
-def marks(looked: Looked, document: Document, text: str, reason: str = "", kind: str = UNKNOWN) -> list[tuple[str, Decision]]:
+def marks(findings: DocumentFindings, document: Document, text: str, reason: str = "", kind: str = UNKNOWN) -> list[tuple[str, Decision]]:
     """Decisions that remove a text wherever it stands in a document, whatever its case: for what no layer found."""
-    spans = [with_what_it_touches(looked, start, end) for start, end, _ in Again([text.lower()]).occurrences(document.text)]
+    spans = [with_what_it_touches(findings, start, end) for start, end, _ in PhraseFinder([text.lower()]).occurrences(document.text)]
     return [(document.name, Decision(*span, kind, "redact", reason)) for span in dict.fromkeys(spans)]
 
 
-def with_what_it_touches(looked: Looked, start: int, end: int) -> tuple[int, int]:
+def with_what_it_touches(findings: DocumentFindings, start: int, end: int) -> tuple[int, int]:
     """A stretch with the findings it lies in or over, so that marking a part of a name does not set the rest free."""
-    touched = [one for one in looked.findings if one.start < end and start < one.end]
+    touched = [one for one in findings.findings if one.start < end and start < one.end]
     return min([start, *(one.start for one in touched)]), max([end, *(one.end for one in touched)])

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, IntArray
-from shoal.kernels.linkage.containment import Ranges, _holds
+from shoal.kernels.linkage.containment import Ranges, holds
 
 WORD = 64
 TAKEN = WORD * WORD  # patterns at a time
@@ -131,7 +131,7 @@ def _contained(values, cells, base, begin, low, high):
     for c in range(values.shape[1]):
         for i in range(len(values)):
             at = base[c] + cells[i, c]
-            if not _holds(values[i, c], begin[at], begin[at + 1], low, high):
+            if not holds(values[i, c], begin[at], begin[at + 1], low, high):
                 result[c] = False
                 break
     return result

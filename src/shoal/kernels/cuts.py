@@ -80,7 +80,9 @@ def widest(data, a, b, n, columns, demand, worth, width, lowest, highest, work):
     """The widest column with an allowable cut of the node's n records, the number of values left of its most even one, and the values in the
     order of cuts."""
     records, runs = data[len(width), a:b], work.runs
-    for j in np.argsort(-width, kind="mergesort"):  # stable: the lowest of equally wide columns first
+    for _ in range(len(width)):
+        j = np.argmax(width)  # the lowest of equally wide columns
+        width[j] = -1  # is not looked at again
         if lowest[j] == highest[j]:
             continue
         column = data[j, a:b]

@@ -2,6 +2,8 @@
 
 A leaf's live rows come first in its slice. Boxes cover live rows only and shrink as rows leave, so that what has become empty space is
 never searched. Distances are squared, summed over the columns from left to right; of equally distant rows the lowest row comes first.
+The last columns may hold codes: where they differ, a distance is greater by 1, whatever the codes are. Below a node whose box spans one code
+that is known for all rows; below any other it may be so.
 """
 
 from typing import NamedTuple
@@ -29,10 +31,14 @@ class LiveTree(NamedTuple):
     centre: FloatArray  # (d,) where radii are measured from; see `recentre`
     squared: FloatArray  # (n,) a row's squared distance from the centre
     radius: FloatArray  # (m,) the largest of those below a node
+    numeric: int  # the first columns are numbers, the rest codes; centre and radii are those of the numbers
 
 
-def plant(points: FloatArray, leaf_size: int = 16) -> LiveTree:
-    """A tree with every row live, and radii not yet measured: `farthest` needs `recentre` first, `nearest` does not."""
+def plant(points: FloatArray, leaf_size: int = 16, nominal: int = 0) -> LiveTree:
+    """A tree with every row live, and radii not yet measured: `farthest` needs `recentre` first, `nearest` does not.
+
+    The last `nominal` columns are codes; multiply them by a large number to have them split before the others.
+    """
     tree = build(points, leaf_size)
     n, d = tree.points.shape
     live = tree.stop - tree.start
@@ -43,7 +49,7 @@ def plant(points: FloatArray, leaf_size: int = 16) -> LiveTree:
     leaf[tree.order] = np.repeat(leaves, live[leaves])
     links = tree.start, tree.right, tree.parent
     radii = np.zeros(d), np.zeros(n), np.full(len(live), np.inf)
-    return LiveTree(tree.points, tree.order, place, leaf, *links, live, tree.low, tree.high, *radii)
+    return LiveTree(tree.points, tree.order, place, leaf, *links, live, tree.low, tree.high, *radii, d - nominal)
 
 
 @njit(cache=True)
@@ -54,7 +60,10 @@ def recentre(tree, centre):
     for node in range(tree.start.shape[0] - 1, -1, -1):  # children come after their parent
         if tree.right[node] < 0:
             for i in range(tree.start[node], tree.start[node] + tree.live[node]):
-                squared = _distance(tree.points, i, tree.centre)
+                squared = 0.0
+                for j in range(tree.numeric):
+                    step = tree.points[i, j] - tree.centre[j]
+                    squared += step * step
                 tree.squared[tree.order[i]] = squared
                 tree.radius[node] = max(tree.radius[node], squared)
         if node > 0:
@@ -62,11 +71,14 @@ def recentre(tree, centre):
 
 
 @njit(cache=True, inline="always")
-def _distance(points, i, query):
+def _distance(points, numeric, i, query):
     distance = 0.0
-    for j in range(points.shape[1]):
+    for j in range(numeric):
         step = points[i, j] - query[j]
         distance += step * step
+    for j in range(numeric, points.shape[1]):
+        if points[i, j] != query[j]:
+            distance += 1.0
     return distance
 
 
@@ -80,9 +92,9 @@ def farthest(tree, query, away, stack, bounds):
     The loops stand here in full because calls in them halve the speed.
     """
     points, low, high, centre, radius, live = tree.points, tree.low, tree.high, tree.centre, tree.radius, tree.live
-    d = points.shape[1]
-    offset, size = 0.0, 0.0
-    for j in range(d):
+    d, numeric = points.shape[1], tree.numeric
+    offset, size = 0.0, 1.0 * (d - numeric)
+    for j in range(numeric):
         away[j] = query[j] - centre[j]
         offset += away[j] * away[j]
         size += abs(away[j]) * max(centre[j] - low[0, j], high[0, j] - centre[j])
@@ -102,9 +114,12 @@ def farthest(tree, query, away, stack, bounds):
             looked += live[node]
             for i in range(start, start + live[node]):
                 distance = 0.0
-                for j in range(d):
+                for j in range(numeric):
                     step = points[i, j] - query[j]
                     distance += step * step
+                for j in range(numeric, d):
+                    if points[i, j] != query[j]:
+                        distance += 1.0
                 if distance > best_distance or (distance == best_distance and tree.order[i] < best):
                     best, best_distance = tree.order[i], distance
             continue
@@ -114,18 +129,25 @@ def farthest(tree, query, away, stack, bounds):
             child = right if side else node + 1
             if live[child] == 0:
                 continue
+            differ = 0.0  # codes that may
+            for j in range(numeric, d):
+                if low[child, j] != query[j] or high[child, j] != query[j]:
+                    differ += 1.0
             along = 0.0
-            for j in range(d):
+            for j in range(numeric):
                 along += away[j] * ((low[child, j] if away[j] > 0.0 else high[child, j]) - centre[j])
-            bound = radius[child] + offset - 2.0 * along
+            bound = radius[child] + offset - 2.0 * along + differ
             if bound < best_distance:
                 continue
             corner = 0.0
-            for j in range(d):
+            for j in range(numeric):
                 below = query[j] - low[child, j]
                 above = high[child, j] - query[j]
                 reach = below if below > above else above
                 corner += reach * reach
+            while differ > 0.0:  # one by one, as they are added to a distance
+                corner += 1.0
+                differ -= 1.0
             if corner < bound:
                 bound = corner
             if bound < best_distance:
@@ -143,19 +165,23 @@ def farthest(tree, query, away, stack, bounds):
 @njit(cache=True, inline="always")
 def _smallest_distance(tree, node, query):
     distance = 0.0
-    for j in range(query.shape[0]):
+    for j in range(tree.numeric):
         below = tree.low[node, j] - query[j]
         above = query[j] - tree.high[node, j]
         step = below if below > above else above  # at most one is positive
         distance += step * step if step > 0.0 else 0.0
+    for j in range(tree.numeric, query.shape[0]):
+        if query[j] < tree.low[node, j] or query[j] > tree.high[node, j]:
+            distance += 1.0
     return distance
 
 
 @njit(cache=True)
-def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):
+def nearest(tree, query, leaf, count, near, near_distance, stack, bounds, slack=1.0):
     """Find the `count` live rows nearest to the query, from near to far, and return how many rows and boxes were looked at.
 
-    It starts in the query's own leaf and climbs. The caller sees to it that `count` rows are live.
+    It starts in the query's own leaf and climbs. The caller sees to it that `count` rows are live. With `slack` above 1 a box is not looked
+    into unless it is nearer than what was found by that factor, squared distances being compared: quicker, and not always the nearest.
     """
     if count == 0:
         return 0
@@ -168,7 +194,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):
     while True:
         while depth:
             depth -= 1
-            if bounds[depth] > worst:
+            if bounds[depth] * slack > worst:
                 continue
             below = stack[depth]
             right = tree.right[below]
@@ -179,11 +205,11 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):
                 far_bound = _smallest_distance(tree, far, query) if tree.live[far] > 0 else np.inf
                 if far_bound < close_bound:
                     close, far, close_bound, far_bound = far, close, far_bound, close_bound
-                if far_bound <= worst and tree.live[far] > 0:
+                if far_bound * slack <= worst and tree.live[far] > 0:
                     stack[depth] = far
                     bounds[depth] = far_bound
                     depth += 1
-                if close_bound <= worst and tree.live[close] > 0:
+                if close_bound * slack <= worst and tree.live[close] > 0:
                     stack[depth] = close
                     bounds[depth] = close_bound
                     depth += 1
@@ -191,7 +217,7 @@ def nearest(tree, query, leaf, count, near, near_distance, stack, bounds):
             start = tree.start[below]
             looked += tree.live[below]
             for i in range(start, start + tree.live[below]):
-                distance = _distance(tree.points, i, query)
+                distance = _distance(tree.points, tree.numeric, i, query)
                 if distance > worst:
                     continue
                 row = tree.order[i]

@@ -24,6 +24,7 @@ Progress = Callable[[int, int], object]
 
 SMALL = 1500  # up to this many live rows the plain loop is the faster one
 LEAF_SIZE = 16
+CODES_FIRST = 2.0**20  # codes times this are wider than any number: a tree splits them first
 PAYS = 0.8  # of the live rows, looked at for each group, up to which a tree beats the loop's two scans; 20 independent columns exceed it
 CALLS = 32  # a compiled loop cannot call back: it returns when one row in this many has left, to report and to measure radii anew
 
@@ -42,6 +43,7 @@ def _mdav(points: FloatArray, k: int, small: int, progress: Progress | None) -> 
     rows = checked_points(points, k)
     n = live = len(rows)
     groups = np.full(n, -1, np.int64)
+    no_codes = np.empty((0, 0), np.int64)
     made = 0
     while live >= 3 * k:
         ids = np.flatnonzero(groups < 0)
@@ -56,7 +58,7 @@ def _mdav(points: FloatArray, k: int, small: int, progress: Progress | None) -> 
             if by_tree:
                 recentre(tree, total / live)
                 before = made, live
-                made, live, looked = _pairs_by_tree(tree, ids, groups, total, live, k, made, most)
+                made, live, looked = _pairs_by_tree(tree, ids, groups, total, no_codes, live, k, made, most)
                 if looked > PAYS * before[1] * (made - before[0]):
                     by_tree = False
                     ids = np.flatnonzero(groups < 0)
@@ -197,8 +199,9 @@ def _leave_by_scan(rows, ids, groups, total, live, group, i):
 
 
 @njit(cache=True)
-def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):
-    d = tree.points.shape[1]
+def _pairs_by_tree(tree, ids, groups, total, counts, live, k, made, most):
+    """`counts` says how many live rows have each code, a row for every column of codes."""
+    d, numeric = tree.points.shape[1], tree.numeric
     counted = tree.points.shape[0]
     query = np.empty(d)
     away = np.empty(d)
@@ -210,48 +213,80 @@ def _pairs_by_tree(tree, ids, groups, total, live, k, made, most):
     for _ in range(most):
         if live < 3 * k or 2 * live <= counted:
             break
-        for j in range(d):
+        for j in range(numeric):
             query[j] = total[j] / live
+        for j in range(numeric, d):
+            query[j] = np.argmax(counts[j - numeric]) * CODES_FIRST
         for _side in range(2):
             first, work = farthest(tree, query, away, stack, bounds)
             looked += work
             for j in range(d):
                 query[j] = tree.points[tree.place[first], j]
-                total[j] -= query[j]
-            leave(tree, first)
-            groups[ids[first]] = made
+            _leave_by_tree(tree, ids, groups, total, counts, made, first)
             looked += nearest(tree, query, tree.leaf[first], k - 1, near, near_distance, stack, bounds)
             for a in range(k - 1):
-                for j in range(d):
-                    total[j] -= tree.points[tree.place[near[a]], j]
-                leave(tree, near[a])
-                groups[ids[near[a]]] = made
+                _leave_by_tree(tree, ids, groups, total, counts, made, near[a])
             live -= k
             made += 1
     return made, live, looked
 
 
+@njit(cache=True)
+def _leave_by_tree(tree, ids, groups, total, counts, group, row):
+    place, numeric = tree.place[row], tree.numeric
+    for j in range(numeric):
+        total[j] -= tree.points[place, j]
+    for j in range(numeric, tree.points.shape[1]):
+        counts[j - numeric, int(tree.points[place, j] / CODES_FIRST)] -= 1
+    leave(tree, row)
+    groups[ids[row]] = group
+
+
 # Tables with nominal columns (MDAV-generic). Two rows differ by their squared numeric difference plus the number of nominal columns in
 # which they differ; the average row takes the mean of a numeric column and the plurality, the lowest of the most frequent, of a nominal.
+# The total is taken once; what was said about trees and scans holds here, too.
 
 
 def mdav_groups_mixed(numeric: FloatArray, nominal: IntArray, k: int, progress: Progress | None = None) -> IntArray:
-    """MDAV-generic by the plain loop: `nominal` holds a code per row and column, any integers; scale the numeric columns to weigh them."""
+    """MDAV-generic: `nominal` holds a code per row and column, any integers; scale the numeric columns to weigh them."""
+    return _mdav_mixed(numeric, nominal, k, SMALL, progress)
+
+
+def mdav_groups_mixed_naive(numeric: FloatArray, nominal: IntArray, k: int, progress: Progress | None = None) -> IntArray:
+    """The same groups by the plain loop."""
+    return _mdav_mixed(numeric, nominal, k, len(numeric), progress)
+
+
+def _mdav_mixed(numeric: FloatArray, nominal: IntArray, k: int, small: int, progress: Progress | None) -> IntArray:
     _check(np.asarray(numeric), k)
-    rows = np.array(numeric, dtype=np.float64, order="C")  # a copy: rows change places below
+    rows = np.ascontiguousarray(numeric, dtype=np.float64)
     codes = np.empty((len(rows), np.asarray(nominal).shape[1]), np.int64)
     for j in range(codes.shape[1]):
         codes[:, j] = np.unique(nominal[:, j], return_inverse=True)[1]  # dense, and in the order of the given codes
     n = live = len(rows)
     groups = np.full(n, -1, np.int64)
-    ids = np.arange(n)
     total = _total(rows)
     counts = np.zeros((codes.shape[1], int(codes.max(initial=0)) + 1), np.int64)
     for j in range(codes.shape[1]):
         counts[j] = np.bincount(codes[:, j], minlength=counts.shape[1])
     made = 0
+    by_tree = True
+    while by_tree and live > small and live >= 3 * k:
+        ids = np.flatnonzero(groups < 0)
+        counted, most = live, 8
+        tree = plant(np.hstack([rows[ids], codes[ids] * CODES_FIRST]), LEAF_SIZE, codes.shape[1])
+        while by_tree and live >= 3 * k and 2 * live > counted:
+            recentre(tree, np.concatenate([total / live, np.zeros(codes.shape[1])]))
+            before = made, live
+            made, live, looked = _pairs_by_tree(tree, ids, groups, total, counts, live, k, made, most)
+            by_tree = looked <= PAYS * before[1] * (made - before[0])
+            most = max(8, live // (2 * k * CALLS))
+            if progress is not None:
+                progress(n - live, n)
+    ids = np.flatnonzero(groups < 0)
+    packed, packed_codes = rows[ids], codes[ids]
     while live:
-        made, live = _pairs_mixed(rows, codes, ids, groups, total, counts, live, k, made, max(8, n // (2 * k * CALLS)))
+        made, live = _pairs_mixed(packed, packed_codes, ids, groups, total, counts, live, k, made, max(8, n // (2 * k * CALLS)))
         if progress is not None:
             progress(n - live, n)
     return groups

@@ -12,14 +12,14 @@ more column.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
-from shoal.kernels.cells import part_rows, records_of, scale_of
+from shoal.kernels.cells import records_of, scale_of
 from shoal.kernels.cuts import GAIN, GRID, VARIANCE, WIDEST, Columns, Worth, most_telling, new_work, widest
 from shoal.kernels.diversity import SLACK, CutDemand, sensitive_shares
 
@@ -27,6 +27,7 @@ Rule = Literal["widest", "gain", "variance"]
 
 KINDS = {"widest": WIDEST, "gain": GAIN, "variance": VARIANCE}
 MOST_RECORDS = 2**31 - 1  # of one row
+FEW_CODES, ONE = 64, np.uint64(1)  # so few codes are the bits of one number
 
 
 def mondrian_groups(
@@ -145,14 +146,22 @@ def _on_grid(target: NDArray[Any]) -> NDArray[Any]:
     return np.rint((number - low) / (high - low) * GRID) if high > low else np.zeros(len(number))
 
 
+class _Seen(NamedTuple):
+    """Which codes a node has."""
+
+    bits: NDArray[np.uint64]  # of a column with few codes
+    node_of: IntArray  # of any other: the last node that had a code, which needs no clearing
+
+
 @njit(cache=True)
 def _mondrian(data, others, columns, demand, worth, rule, classes):
     d, n = len(columns.ordered), data.shape[1]
     records, every = data[d], np.ones(d + 1, np.bool_)
     work = new_work(n, records.sum() + others[d].sum(), columns, demand, rule, classes)
-    node_of = np.full(columns.offset[d], -1)  # the last node that had a code: counts distinct codes without clearing
+    seen = _Seen(np.zeros(d, np.uint64), np.full(columns.offset[d], -1))
     left_of = np.zeros(columns.offset[d], np.uint8)
-    goes_left, spare = np.empty(max(n, others.shape[1]), np.uint8), np.empty(max(n, others.shape[1]), np.int32)
+    room = max(n, others.shape[1])
+    goes_left, order, spare = np.empty(room, np.uint8), np.empty(room, np.uint32), np.empty(room, np.int32)
     width, lowest, highest = np.empty(d), np.empty(d, np.int64), np.empty(d, np.int64)
     differs = np.ones(len(data), np.bool_)
     groups = np.empty(n, np.int64)
@@ -166,10 +175,10 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):
         size = records[a:b].sum()
         if size >= 2 * demand.k:
             node += 1
-            _measure(data, a, b, columns, node, node_of, width, lowest, highest)
+            _measure(data, a, b, columns, node, seen, width, lowest, highest)
             if ob > oa:
-                _mark_inside(others, oa, ob, columns, node, node_of, lowest, highest, goes_left)
-                ob = _part(others, oa, ob, goes_left, spare, every)
+                _mark_inside(others, oa, ob, columns, node, seen, lowest, highest, goes_left)
+                ob = _part(others, oa, ob, goes_left, order, spare, every)
             if rule != WIDEST:
                 column, cut, values = most_telling(
                     data, a, b, size, others[:, oa:ob], columns, demand, worth, rule, classes, lowest, highest, work
@@ -188,11 +197,11 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):
             goes_left[i] = marks[data[column, i]]
         for j in range(d):
             differs[j] = lowest[j] < highest[j]
-        middle = _part(data, a, b, goes_left, spare, differs)
+        middle = _part(data, a, b, goes_left, order, spare, differs)
         for i in range(oa, ob):
             v = others[column, i]
             goes_left[i] = v <= values[cut - 1] if columns.ordered[column] else marks[v]
-        between = _part(others, oa, ob, goes_left, spare, every)
+        between = _part(others, oa, ob, goes_left, order, spare, every)
         for v in values[:cut]:
             marks[v] = 0
         stack[waiting] = middle, b, between, ob  # the right side waits; the left side, on top, is next
@@ -202,42 +211,77 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):
 
 
 @njit(cache=True)
-def _part(data, a, b, goes_left, spare, differs):
-    """Part the range in every column but those that have one value there."""
-    middle = a
+def _part(data, a, b, goes_left, order, spare, differs):
+    """Rows a..b that go left to the front, both sides in their order, in every column that has more than one value there."""
+    left, n = goes_left[a:b], np.uint64(b - a)  # unsigned, or each index is first looked at for being below zero
+    front, back = np.uint64(0), np.uint64(0)
+    for i in range(n):
+        back += left[i]
+    middle = a + np.int64(back)
+    for i in range(n):
+        order[front if left[i] else back] = i
+        front += left[i]
+        back += ONE - left[i]
     for row in range(len(data)):
         if differs[row]:
-            middle = part_rows(data[row], a, b, goes_left, spare)
+            mine = data[row, a:b]
+            for i in range(n):
+                spare[i] = mine[np.uint64(order[i])]
+            mine[:] = spare[:n]
     return middle
 
 
 @njit(cache=True)
-def _mark_inside(others, a, b, columns, node, node_of, lowest, highest, inside):
+def _mark_inside(others, a, b, columns, node, seen, lowest, highest, inside):
     """Which of the rows a..b to cut against lie in the node's cells."""
     inside[a:b] = 1
     for j in range(len(lowest)):
-        at = columns.offset[j]
+        at, is_ordered, few = columns.offset[j], columns.ordered[j], columns.offset[j + 1] - columns.offset[j] <= FEW_CODES
         for i in range(a, b):
             v = others[j, i]
-            inside[i] &= lowest[j] <= v <= highest[j] and (columns.ordered[j] or node_of[at + v] == node)
+            if not lowest[j] <= v <= highest[j]:
+                inside[i] = 0
+            elif not is_ordered:
+                inside[i] &= (seen.bits[j] >> np.uint64(v)) & ONE if few else seen.node_of[at + v] == node
 
 
 @njit(cache=True)
-def _measure(data, a, b, columns, node, node_of, width, lowest, highest):
+def _measure(data, a, b, columns, node, seen, width, lowest, highest):
     """Each column's lowest and highest code in the node, and its width as a share of the whole."""
     for j in range(len(width)):
-        low, high = data[j, a], data[j, a]
-        for i in range(a + 1, b):
-            low = min(low, data[j, i])
-            high = max(high, data[j, i])
-        lowest[j], highest[j] = low, high
-        at = columns.offset[j]
-        if columns.ordered[j]:
-            width[j] = columns.place[at + high] - columns.place[at + low]
+        column, at, distinct = data[j, a:b], columns.offset[j], np.int64(0)
+        if columns.offset[j + 1] - at <= FEW_CODES:
+            bits = np.uint64(0)
+            for v in column:
+                bits |= ONE << np.uint64(v)
+            seen.bits[j] = bits
+            lowest[j], highest[j], distinct = _ones(~bits & (bits - ONE)), _ones(_filled(bits)) - 1, _ones(bits)
         else:
-            distinct = 0
-            for i in range(a, b):
-                distinct += node_of[at + data[j, i]] != node
-                node_of[at + data[j, i]] = node
-            width[j] = distinct - 1
+            low, high = column[0], column[0]
+            for v in column:
+                low = min(low, v)
+                high = max(high, v)
+            lowest[j], highest[j] = low, high
+            if not columns.ordered[j]:
+                for v in column:
+                    distinct += seen.node_of[at + v] != node
+                    seen.node_of[at + v] = node
+        width[j] = columns.place[at + highest[j]] - columns.place[at + lowest[j]] if columns.ordered[j] else distinct - 1
         width[j] = min(1.0, width[j] / columns.whole[j])
+
+
+@njit(cache=True)
+def _filled(bits):
+    """The bits, and all below the highest of them."""
+    for step in (1, 2, 4, 8, 16, 32):
+        bits |= bits >> np.uint64(step)
+    return bits
+
+
+@njit(cache=True)
+def _ones(bits):
+    """How many bits are set: in pairs, in fours, in bytes, then all bytes added up."""
+    bits -= (bits >> ONE) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -19,10 +19,13 @@ from shoal.kernels.live_tree import nearest, plant
 from shoal.kernels.mdav import checked_points, mdav_groups
 
 
-def swap_refinement(points: FloatArray, groups: IntArray, k: int, most_passes: int = 5, neighbours: int = 10, reach: int = 3) -> IntArray:
+def swap_refinement(
+    points: FloatArray, groups: IntArray, k: int, most_passes: int = 5, neighbours: int = 10, reach: int = 3, slack: float = 1.0
+) -> IntArray:
     """New groups of k to 2k - 1 rows with an SSE no larger than that of `groups`; groups of 2k rows or more are split by MDAV first.
 
     `reach` is the number of groups a step may involve: 2 leaves out rounds, whose time grows with k³. Above k = 64 they always are.
+    With `slack` above 1 nearby groups are searched roughly (see `nearest`), which saves much of the time and loses little.
     """
     rows = checked_points(points, k)
     dense, sizes = _dense(np.asarray(groups, dtype=np.int64))
@@ -30,54 +33,62 @@ def swap_refinement(points: FloatArray, groups: IntArray, k: int, most_passes: i
         return dense
     if sizes.min() < k:
         raise ValueError(f"Every group needs at least k = {k} rows, and the smallest has {sizes.min()}.")
-    order = np.argsort(dense, kind="stable")
-    stop = np.cumsum(sizes)
     made = len(sizes)
     for large in np.flatnonzero(sizes >= 2 * k):
-        inside = order[stop[large] - sizes[large] : stop[large]]
+        inside = np.flatnonzero(dense == large)
         parts = mdav_groups(rows[inside], k)
         dense[inside] = np.where(parts == 0, large, made - 1 + parts)
         made += parts.max()
-    sizes = np.bincount(dense)
-    slots = len(rows) // k  # there is never room for more groups
-    member = np.full((slots, 2 * k), -1, np.int64)
-    place = np.zeros((slots, 2 * k, rows.shape[1]))
-    size = np.zeros(slots, np.int64)
-    centre = np.zeros((slots, rows.shape[1]))
-    _fill(rows, np.argsort(dense, kind="stable"), sizes, member, place, size, centre)
+    member, place, size, centre = _slots(rows, dense, k)
     changed = size > 0
     for _ in range(most_passes):
         alive = np.flatnonzero(size > 0)
         ask = np.flatnonzero(changed & (size > 0))
         if len(ask) == 0 or len(alive) < 2:
             break
-        near = _nearest_groups(plant(centre[alive], 8), alive, np.searchsorted(alive, ask), min(neighbours, len(alive) - 1))
-        changed = np.zeros(slots, np.bool_)
+        near = _nearest_groups(plant(centre[alive], 8), alive, np.searchsorted(alive, ask), min(neighbours, len(alive) - 1), slack)
+        changed = np.zeros(len(size), np.bool_)
         _one_pass(k, reach if k <= 64 else 2, ask, near, member, place, size, centre, changed)
-    result = np.empty(len(rows), np.int64)
-    for slot in range(2 * k):
+    return _dense(_groups(member, size, len(rows)))[0]
+
+
+def _slots(rows: FloatArray, groups: IntArray, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
+    """For every group that there may ever be: its rows, their points, how many they are, their average."""
+    slots = len(rows) // k  # there is never room for more groups
+    member = np.full((slots, 2 * k), -1, np.int64)
+    place = np.zeros((slots, 2 * k, rows.shape[1]))
+    size = np.zeros(slots, np.int64)
+    centre = np.zeros((slots, rows.shape[1]))
+    _fill(rows, groups, member, place, size, centre)
+    return member, place, size, centre
+
+
+def _groups(member: IntArray, size: IntArray, rows: int) -> IntArray:
+    result = np.empty(rows, np.int64)
+    for slot in range(member.shape[1]):
         held = np.flatnonzero(size > slot)
         result[member[held, slot]] = held
-    return _dense(result)[0]
+    return result
 
 
 def _dense(groups: IntArray) -> tuple[IntArray, IntArray]:
-    _, dense, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    return dense.astype(np.int64), sizes
+    """The groups numbered 0, 1, ... in their order, and their sizes."""
+    if groups.min(initial=0) < 0 or groups.max(initial=0) > 4 * len(groups):
+        groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(groups)
+    return np.asarray(np.cumsum(sizes > 0)[groups] - 1), sizes[sizes > 0]
 
 
 @njit(cache=True)
-def _fill(rows, order, sizes, member, place, size, centre):
-    at = 0
-    for g in range(sizes.shape[0]):
-        for _ in range(sizes[g]):
-            _put(member, place, size, g, order[at], rows[order[at]])
-            at += 1
+def _fill(rows, groups, member, place, size, centre):
+    for i in range(rows.shape[0]):
+        _put(member, place, size, groups[i], i, rows[i])
+    for g in range(size.shape[0]):
         _average(place, size, centre, g)
 
 
 @njit(cache=True)
-def _nearest_groups(tree, alive, ask, count):
+def _nearest_groups(tree, alive, ask, count, slack):
     """For each asked group, as a position in `alive`, the slots of the groups with the nearest averages."""
     found = np.empty((ask.shape[0], count), np.int64)
     near = np.empty(count + 1, np.int64)
@@ -86,7 +97,7 @@ def _nearest_groups(tree, alive, ask, count):
     bounds = np.empty(256)
     for a in range(ask.shape[0]):
         query = tree.points[tree.place[ask[a]]]
-        nearest(tree, query, tree.leaf[ask[a]], count + 1, near, near_distance, stack, bounds)
+        nearest(tree, query, tree.leaf[ask[a]], count + 1, near, near_distance, stack, bounds, slack)
         filled = 0
         for i in range(count + 1):
             if near[i] != ask[a] and filled < count:
@@ -132,10 +143,7 @@ def _one_pass(k, reach, ask, near, member, place, size, centre, changed):
                 _average(place, size, centre, a)
                 _average(place, size, centre, b)
                 for g in (a, b):
-                    if size[g] == 2 * k:
-                        spare -= 1
-                        _split(k, g, free[spare], member, place, size, centre)
-                        changed[free[spare]] = True
+                    spare = _split_if_full(k, g, free, spare, member, place, size, centre, changed)
         for _ in range(2 * k if reach > 2 else 0):
             if size[a] == 0:
                 break
@@ -149,10 +157,7 @@ def _one_pass(k, reach, ask, near, member, place, size, centre, changed):
                 _move(member, place, size, c, h, a)
             for g in (a, b, c):
                 _average(place, size, centre, g)
-            if size[c] == 2 * k:
-                spare -= 1
-                _split(k, c, free[spare], member, place, size, centre)
-                changed[free[spare]] = True
+            spare = _split_if_full(k, c, free, spare, member, place, size, centre, changed)
         if size[a] > 0 and _can_dissolve(k, a, near[at], place, size, centre, trial_size, trial_centre, goes):
             changed[a] = True
             for i in range(size[a] - 1, -1, -1):
@@ -163,11 +168,7 @@ def _one_pass(k, reach, ask, near, member, place, size, centre, changed):
             free[spare] = a
             spare += 1
             for nb in range(near.shape[1]):
-                b = near[at, nb]
-                if size[b] == 2 * k:
-                    spare -= 1
-                    _split(k, b, free[spare], member, place, size, centre)
-                    changed[free[spare]] = True
+                spare = _split_if_full(k, near[at, nb], free, spare, member, place, size, centre, changed)
 
 
 @njit(cache=True)
@@ -316,6 +317,16 @@ def _can_dissolve(k, a, near, place, size, centre, trial_size, trial_centre, goe
         for c in range(d):
             trial_centre[nb, c] += (place[a, i, c] - trial_centre[nb, c]) / trial_size[nb]
     return True
+
+
+@njit(cache=True)
+def _split_if_full(k, g, free, spare, member, place, size, centre, changed):
+    """Halve a group that has come to 2k rows; returns how many slots are still free."""
+    if size[g] < 2 * k:
+        return spare
+    _split(k, g, free[spare - 1], member, place, size, centre)
+    changed[free[spare - 1]] = True
+    return spare - 1
 
 
 @njit(cache=True)

@@ -8,12 +8,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import Generator
 from pydantic import Field, field_validator
 
 from shoal import cell
 from shoal.arrays import BoolArray, Int32Array, IntArray
-from shoal.contracts import Progress, Scope, quiet
+from shoal.contracts import Progress, Scope, Source, quiet
+from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.anti_unification import Condition, FoundPatterns, Passes, find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
@@ -21,10 +21,13 @@ from shoal.kernels.groups import class_ids
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.coordinates import ColumnMethod, constant_columns
-from shoal.methods.generalization import Generalization, coded, diversity
+from shoal.methods.generalization import Generalization, Plan, coded, diversity
+from shoal.methods.publish import Publication
 from shoal.promises import Promise
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
+from shoal.rows import row_ids
 from shoal.table import Table
 
 SUPPORT = "support"
@@ -72,34 +75,37 @@ class AntiUnification(ColumnMethod):
     def _readable(cls, given: Bins) -> Bins:
         return _checked(given)
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Partition by confidential values, find patterns, list them."""
         columns = self.chosen(table, roles, self.takes)
         self._fits(table, roles, columns)
-        data = attributes(table, roles, columns, self.numeric, self.bins, self.name)
-        classes, _ = class_ids([table.codes(column) for column in roles.confidential])
+        counts = table.counts([column for column in table.columns if column in (*columns, *roles.confidential)])
+        data = attributes(counts.table, roles, columns, self.numeric, self.bins, self.name)
+        classes, _ = class_ids([counts.table.codes(column) for column in roles.confidential])
         keep = max(1, len(columns) - self.limit)
-        found = find_patterns(data.codes, classes, self.k, keep, self.conditions, self.passes, rng.random(len(table)))
+        draws = chance.uniform(row_ids(counts.table, chance), "whose pattern first")
+        found = find_patterns(data.codes, classes, self.k, keep, self.conditions, self.passes, draws, counts.rows)
         progress(self.name, 1, 1)
-        rejected = np.bincount(classes)[classes] < self.k
+        rejected = (np.bincount(classes, counts.rows) < self.k)[classes]
         if not len(found.row):
-            self._nothing(table, columns, data, rejected, keep)
-        released = tuple(c for c in table.columns if c in columns or c in roles.confidential)
+            self._nothing(counts, columns, data, rejected, keep)
         changed = {
             column: pa.array(
                 [data.cells[j][data.codes[r, j]] if found.shown[p, j] else cell.SUPPRESSED for p, r in enumerate(found.row)], pa.string()
             )
             for j, column in enumerate(columns)
         }
-        listed = table.take(found.row).without([c for c in table.columns if c not in released]).with_columns(changed)
+        listed = counts.table.take(found.row).with_columns(changed)
         listed = replace(
-            listed, arrow=listed.arrow.append_column(SUPPORT, pa.array(found.support)), cells=table.cells | set(columns), _codes={}
+            listed, arrow=listed.arrow.append_column(SUPPORT, pa.array(found.support)), cells=counts.table.cells | set(columns), _codes={}
         )
-        said = self._said(table, roles, columns, released, found, rejected)
-        made = Release.of(listed, replace(roles, identifier=(), household=()), self.step(columns, ()), rng, said)
-        return replace(made, source_row=found.row[made.source_row], roles=roles)
+        warnings = self._warnings(table, counts, roles, columns, found, rejected)
+        bare = replace(roles, identifier=(), household=())
+        made = Release.of(listed, {}, bare, self.step(columns, ()), chance, warnings)
+        behind = _row_of_each(table, counts, chance)
+        return replace(made, source_row=behind[found.row[made.source_row]], roles=roles)
 
-    def _fits(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> None:
+    def _fits(self, table: Source, roles: Roles, columns: tuple[str, ...]) -> None:
         if not roles.confidential:
             raise ParameterError(
                 f"{self.name} partitions by the confidential columns, and there is none. Name one with --confidential, "
@@ -110,41 +116,54 @@ class AntiUnification(ColumnMethod):
             raise ParameterError(f"{self.name}: column '{both[0]}' is confidential, so patterns keep it. Take it out of columns.")
         if SUPPORT in table.columns and SUPPORT not in roles.identifier:
             raise DataError(f"The table has a column '{SUPPORT}', and {self.name} adds one of that name. Rename yours.")
-        self.enough_rows(table, self.k)
+        self.enough_rows(len(table), self.k)
 
-    def _nothing(self, table: Table, columns: tuple[str, ...], data: Attributes, rejected: BoolArray, keep: int) -> None:
+    def _nothing(self, counts: Counts, columns: tuple[str, ...], data: Attributes, rejected: BoolArray, keep: int) -> None:
         """Never an empty list."""
         if rejected.all():
             raise ParameterError(
-                f"{self.name}: all {len(table):,} records (100 %) are rejected, since no combination of confidential values has k = {self.k}; "
+                f"{self.name}: all {counts.total:,} records (100 %) are rejected, since no combination of confidential values has k = {self.k}; "
                 f"'{columns[0]}' and the others are never looked at. Use a smaller k, or confidential columns with fewer values."
             )
         many = int(np.argmax([len(texts) for texts in data.cells]))
         raise ParameterError(
             f"{self.name}: no {self.k} records with the same confidential values agree on {keep} of {counted(len(columns), 'attribute')}, so all "
-            f"{len(table):,} (100 %) would be discarded. Raise limit, lower k, or give '{columns[many]}' fewer than its "
+            f"{counts.total:,} (100 %) would be discarded. Raise limit, lower k, or give '{columns[many]}' fewer than its "
             f"{len(data.cells[many]):,} values."
         )
 
-    def _said(
-        self, table: Table, roles: Roles, columns: tuple[str, ...], released: tuple[str, ...], found: FoundPatterns, rejected: BoolArray
+    def _warnings(
+        self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], found: FoundPatterns, rejected: BoolArray
     ) -> tuple[str, ...]:
-        said = [
+        warnings = [
             f"The release is a list of {counted(len(found.row), 'pattern')}, not a table of records. As a table it is not k-anonymous, and each "
             "pattern tells the confidential values of every record that satisfies it."
         ]
-        lost, several = int((found.satisfied == 0).sum()), int((found.satisfied > 1).sum())
-        of_them = f", {int(rejected.sum()):,} of them because fewer than k share their confidential values" if rejected.any() else ""
-        said.append(f"{counted(lost, 'record')} of {len(table):,} ({lost / len(table):.1%}) satisfy no pattern and are discarded{of_them}.")
+        rows, total = counts.rows, counts.total
+        lost, several = int(rows[found.satisfied == 0].sum()), int(rows[found.satisfied > 1].sum())
+        too_few = int(rows[rejected].sum())
+        of_them = f", {too_few:,} of them because fewer than k share their confidential values" if too_few else ""
+        warnings.append(f"{counted(lost, 'record')} of {total:,} ({lost / total:.1%}) satisfy no pattern and are discarded{of_them}.")
         if several:
-            share = f"{counted(several, 'record')} ({several / len(table):.1%})"
-            said.append(f"{share} satisfy several patterns, so supports add up to more than the records.")
+            share = f"{counted(several, 'record')} ({several / total:.1%})"
+            warnings.append(f"{share} satisfy several patterns, so supports add up to more than the records.")
         if self.limit >= len(columns):
-            said.append(f"limit = {self.limit} would leave nothing of {counted(len(columns), 'attribute')}; patterns keep at least one.")
-        left_out = [c for c in table.columns if c not in released and c not in roles.identifier]
+            warnings.append(
+                f"limit = {self.limit} would leave nothing of {counted(len(columns), 'attribute')}; patterns keep at least one."
+            )
+        left_out = [c for c in table.columns if c not in counts.table.columns and c not in roles.identifier]
         if left_out:
-            said.append(f"Patterns have no values for {', '.join(left_out)}: left out.")
-        return (*said, *constant_columns(table, columns))
+            warnings.append(f"Patterns have no values for {', '.join(left_out)}: left out.")
+        return (*warnings, *constant_columns(counts.table, columns, total))
+
+
+def _row_of_each(source: Source, counts: Counts, chance: Chance) -> IntArray:
+    """A row of each combination: of those that have it, the one with the smallest keyed hash."""
+    batches = list(source.batches(chance))
+    places = np.concatenate([counts.places(batch.table) for batch in batches])
+    words = np.concatenate([chance.words(batch.ids, "whose row") for batch in batches])
+    order = np.lexsort((words, places))
+    return order[np.searchsorted(places[order], np.arange(len(counts)))]
 
 
 class AntiUnificationSafe(Generalization):
@@ -177,36 +196,42 @@ class AntiUnificationSafe(Generalization):
     def _readable(cls, given: Bins) -> Bins:
         return _checked(given)
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Code, group, show what groups agree on."""
-        columns = self.chosen(table, roles, self.takes)
-        self.enough_rows(table, self.k)
+        table, rows = counts.table, counts.rows
         data = attributes(table, roles, columns, "values" if self.numeric == "values" else "bins", self.bins, self.name)
-        demand = self._demand(table, roles)
-        draws = rng.random(len(table))
+        demand = self._demand(counts, roles)
+        draws = chance.uniform(row_ids(table, chance), "who joins first")
         if self.order == "least-suppressed":
-            groups = mask_groups(data.codes, demand, draws)
+            groups = mask_groups(data.codes, demand, draws, rows)
         elif self.order == "fewest-first":
-            groups = pattern_groups(data.codes, demand, ("<", ">"), "once", draws)
+            groups = pattern_groups(data.codes, demand, ("<", ">"), "once", draws, rows)
         else:
-            groups = pattern_groups(data.codes, demand, (">", "<"), "until-nothing", draws)
+            groups = pattern_groups(data.codes, demand, (">", "<"), "until-nothing", draws, rows)
         if self.numeric == "intervals":
-            groups = self._cut(table, roles, [c for c in columns if _numeric(table, roles, c)], groups, demand)
-        progress(self.name, 1, 1)
+            groups = self._cut(counts, roles, [c for c in columns if _numeric(table, roles, c)], groups, demand)
         shown = self._shown(table, roles, columns, groups)
-        made = self.release(table, roles, columns, groups, "intervals" if self.publish == "suppressed" else self.publish, rng, shown)
-        return self._with_bins(table, roles, columns, data, groups, made) if self.numeric == "bins" else made
+        binned = self._in_bins(table, roles, columns, data, groups) if self.numeric == "bins" else {}
+        return Plan.whole(groups, counts, shown)._replace(cells=binned)
 
-    def _demand(self, table: Table, roles: Roles) -> Demand:
+    def publication(self) -> Publication:
+        """What a group shows where it is shown at all."""
+        return "intervals" if self.publish == "suppressed" else self.publish
+
+    def wants_diversity(self) -> bool:
+        """Also for closeness."""
+        return super().wants_diversity() or self.t < 1
+
+    def _demand(self, counts: Counts, roles: Roles) -> Demand:
         if self.t < 1 and not roles.confidential:
             raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
         if self.t < 1 and len(roles.confidential) > 1:
             raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
-        found = self.sensitive(table, roles)
+        found = self.sensitive(counts, roles)
         if found is None and self.t == 1:
             return Demand(self.k)
-        codes = table.codes(roles.confidential[0]).astype(np.int32)
-        return Demand(self.k, codes, self.l, self.entropy, self.t, _numeric(table, roles, roles.confidential[0]))
+        codes = counts.table.codes(roles.confidential[0]).astype(np.int32)
+        return Demand(self.k, codes, self.l, self.entropy, self.t, _numeric(counts.table, roles, roles.confidential[0]))
 
     def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
         """Also closeness, where it was asked for."""
@@ -216,20 +241,20 @@ class AntiUnificationSafe(Generalization):
         what = "ordered-t-closeness" if roles.scale(table, roles.confidential[0]) == "numeric" else "t-closeness"
         return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
 
-    def _cut(self, table: Table, roles: Roles, numbers: Sequence[str], groups: IntArray, demand: Demand) -> IntArray:
+    def _cut(self, counts: Counts, roles: Roles, numbers: Sequence[str], groups: IntArray, demand: Demand) -> IntArray:
         """Groups parted further along their numbers, as Mondrian does, while both parts keep the demand: shorter intervals, nothing else changes."""
         if not numbers or self.t < 1:  # closeness is to the whole table, and a cut inside a group looks at the group
             return groups
-        data, result, made = coded(table, roles, numbers), groups.copy(), int(groups.max()) + 1
+        data, result, made = coded(counts.table, roles, numbers), groups.copy(), int(groups.max()) + 1
         order = np.argsort(groups, kind="stable")
         starts = np.append(0, np.cumsum(np.bincount(groups)))
-        for g in np.flatnonzero(np.diff(starts) >= 2 * self.k):
+        for g in np.flatnonzero(np.bincount(groups, counts.rows) >= 2 * self.k):
             rows = order[starts[g] : starts[g + 1]]
             codes = np.ascontiguousarray(data.codes[rows])
             if (codes == codes[0]).all():
                 continue
             wanted = diversity(None if demand.sensitive is None else demand.sensitive[rows], self.l, self.entropy)
-            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, **wanted)
+            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, rows=counts.rows[rows], **wanted)
             result[rows] = np.where(parts > 0, made + parts - 1, g)
             made += int(parts.max())
         return result
@@ -246,17 +271,16 @@ class AntiUnificationSafe(Generalization):
                 shown[:, j] |= (high <= last) & ((low > 0) | (high < last))
         return shown
 
-    def _with_bins(
-        self, table: Table, roles: Roles, columns: tuple[str, ...], data: Attributes, groups: IntArray, made: Release
-    ) -> Release:
+    def _in_bins(
+        self, table: Table, roles: Roles, columns: tuple[str, ...], data: Attributes, groups: IntArray
+    ) -> dict[str, list[str | None]]:
         """Numeric columns as the bin a whole group lies in, or suppressed."""
         low, high = group_ranges(data.codes, groups)
-        rows, changed = pa.array(groups[made.source_row]), {}
-        for j, column in enumerate(columns):
-            if _numeric(table, roles, column):
-                texts = [data.cells[j][a] if a == b else cell.SUPPRESSED for a, b in zip(low[:, j].tolist(), high[:, j].tolist())]
-                changed[column] = pa.array(texts, pa.string()).take(rows)
-        return replace(made, table=made.table.with_columns(changed))
+        return {
+            column: [data.cells[j][a] if a == b else cell.SUPPRESSED for a, b in zip(low[:, j].tolist(), high[:, j].tolist())]
+            for j, column in enumerate(columns)
+            if _numeric(table, roles, column)
+        }
 
 
 def _numeric(table: Table, roles: Roles, column: str) -> bool:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.contracts import Source
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.scaling import standardized
 from shoal.params import Params
@@ -32,7 +33,7 @@ class ColumnMethod(Params):
 
     columns: tuple[str, ...] | None = Field(None, description="Columns to protect; absent: all quasi-identifiers")
 
-    def chosen(self, table: Table, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
+    def chosen(self, table: Source, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
         """The columns to work on, each of a scale the method is defined for."""
         columns = roles.quasi if self.columns is None else self.columns
         if not columns:
@@ -52,11 +53,11 @@ class ColumnMethod(Params):
             raise ParameterError(f"{self.name}: a column is named twice in columns.")
         return tuple(columns)
 
-    def enough_rows(self, table: Table, k: int) -> None:
+    def enough_rows(self, rows: int, k: int) -> None:
         """k rows are needed for one group of k."""
-        if len(table) < k:
-            way_out = f"Use k of at most {len(table)}" if len(table) > 1 else "One row cannot be hidden among others"
-            raise DataError(f"The table has {counted(len(table), 'row')}, fewer than k = {k}. {way_out}.")
+        if rows < k:
+            way_out = f"Use k of at most {rows}" if rows > 1 else "One row cannot be hidden among others"
+            raise DataError(f"The table has {counted(rows, 'row')}, fewer than k = {k}. {way_out}.")
 
     def step(self, columns: tuple[str, ...], guarantees: tuple[str, ...], promises: tuple[Promise, ...] = ()) -> Step:
         """What the certificate will say was done."""
@@ -195,15 +196,15 @@ def _refuse_free_text(table: Table, column: str) -> None:
         )
 
 
-def constant_columns(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
-    """Warnings for columns that say nothing."""
-    said = []
+def constant_columns(table: Table, columns: Sequence[str], rows: int = 0) -> tuple[str, ...]:
+    """Warnings for columns that say nothing; `rows` are those that the table's rows stand for."""
+    warnings = []
     for column in columns:
         if table.missing(column).all():
-            said.append(f"Column '{column}' has no value at all and is released as it is.")
-        elif len(table) > 1 and not table.codes(column).max(initial=0):
-            said.append(f"Column '{column}' is the same in every row; protecting it changes nothing.")
-    return tuple(said)
+            warnings.append(f"Column '{column}' has no value at all and is released as it is.")
+        elif max(len(table), rows) > 1 and not table.codes(column).max(initial=0):
+            warnings.append(f"Column '{column}' is the same in every row; protecting it changes nothing.")
+    return tuple(warnings)
 
 
 def numeric_matrix(table: Table, roles: Roles, columns: Sequence[str]) -> FloatArray:

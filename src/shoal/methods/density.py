@@ -15,6 +15,7 @@ from shoal.kernels.lvq import wlvq2
 from shoal.kernels.som import best_units
 from shoal.methods.coordinates import constant_columns
 from shoal.methods.labels import Labelled
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
@@ -35,7 +36,7 @@ class Kde(Labelled):
         1.0, gt=0, description="Bandwidth, as a multiple of Silverman's; smaller keeps more modes, and more records unique"
     )
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Column by column; missing values stay missing."""
         columns = self.chosen(table, roles, ("numeric",))
         classes = self.classes(table, roles, columns)
@@ -47,7 +48,7 @@ class Kde(Labelled):
             known = ~np.isnan(values)
             released = np.full(len(values), np.nan)
             if known.any():
-                released[known] = self.moded(values[known], None if classes is None else classes[known], rng)
+                released[known] = self.moded(values[known], None if classes is None else classes[known], chance.rng)
                 if np.ptp(values[known]) > 0 and np.ptp(released[known]) == 0:
                     flat.append(column)
             changed[column] = table.as_column(column, released)
@@ -58,7 +59,7 @@ class Kde(Labelled):
                 f"The density of {names} has one mode, so each such column is released as one value. A smaller smoothing finds more."
             )
         step = self.step(columns, self.guarantees)
-        return Release.of(table.with_columns(changed), roles, step, rng, (*said, *constant_columns(table, columns)))
+        return Release.of(table, changed, roles, step, chance, (*said, *constant_columns(table, columns)))
 
     def moded(self, values: FloatArray, classes: IntArray | None, rng: Generator) -> FloatArray:
         """Each value's mode; with classes, the mean of the values at its prototype."""

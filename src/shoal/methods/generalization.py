@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
-from shoal.contracts import Scope
+from shoal.contracts import Progress, Scope, Source, quiet
+from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
 from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.publish import Publication, in_order, published
+from shoal.methods.recoding import Recoding, recoded
 from shoal.promises import Promise
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
@@ -32,46 +33,73 @@ class Coded(NamedTuple):
     positions: list[FloatArray]
 
 
+class Plan(NamedTuple):
+    """Groups of combinations: so many rows of each go into a group, -1 for those that are dropped; and what of a group is shown."""
+
+    combination: IntArray
+    group: IntArray
+    rows: IntArray
+    shown: BoolArray | None = None  # [group, column]
+    cells: Mapping[str, Sequence[str | None]] = {}  # of some columns, by group, where they are not made of the group's values
+
+    @staticmethod
+    def whole(groups: IntArray, counts: Counts, shown: BoolArray | None = None) -> Plan:
+        """Every combination goes into one group."""
+        return Plan(np.arange(len(groups)), groups, counts.rows, shown)
+
+
 class Generalization(ColumnMethod):
-    """Groups of at least k records, each publishing one cell per column for all its records: k-anonymous over the chosen columns."""
+    """Groups of at least k records, each publishing one cell per column for all its records: k-anonymous over the chosen columns.
+
+    Equal records are treated alike, so what decides are counts of distinct ones.
+    """
 
     scope: ClassVar[Scope] = "counts"
     guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
     takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
+    uses_target: ClassVar[Literal["always", "never"]] = "never"
     k: int = Field(10, ge=2, description="Smallest group size")
     l: int = Field(1, ge=1, description="Fewest different values of each confidential column in a group; 1: not asked")  # noqa: E741
     entropy: float = Field(1.0, ge=1, description="Fewest effective values (exp of the entropy) of each confidential column in a group")
 
-    def chosen(self, table: Table, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
-        """Sets of texts that name a record each would say who is in the table, so such a column is refused; a hierarchy lists no records."""
-        columns = super().chosen(table, roles, takes)
-        for column in columns:
-            if roles.scale(table, column) == "nominal" and column not in roles.hierarchies:
-                distinct, rows = int(table.codes(column).max(initial=0)) + 1, len(table)
-                if distinct > max(MANY, rows / 2) or (rows >= FEW and distinct > NEARLY * rows):
-                    raise DataError(
-                        f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: released, alone or in sets, "
-                        "they would list who is in the table. Give it the role identifier, bring it into broader categories, or give it a hierarchy."
-                    )
-        return columns
-
-    def opened(self, table: Table, roles: Roles) -> tuple[tuple[str, ...], Coded]:
-        """The columns to protect, and their codes; there must be k rows."""
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+        """Count, plan on the counts, apply the plan to the rows."""
         columns = self.chosen(table, roles, self.takes)
-        self.enough_rows(table, self.k)
-        return columns, coded(table, roles, columns)
+        progress("counting", 0, 1)
+        counts = table.counts(self.looked_at(table, roles, columns))
+        progress("counting", 1, 1)
+        _refuse_names(counts, roles, columns)
+        self.enough_rows(counts.total, self.k)
+        progress("grouping", 0, 1)
+        plan = self.plan(counts, roles, columns, chance, progress)
+        progress("grouping", 1, 1)
+        return self.release(table, counts, roles, columns, plan, chance)
 
-    def sensitive(self, table: Table, roles: Roles) -> Int32Array | None:
-        """One code per combination of confidential values, when diversity is asked for; that it can be had is checked first."""
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
+        """Which rows go together."""
+        raise TypeError(f"{type(self).__name__} does not say how it groups")  # each algorithm does
+
+    def looked_at(self, table: Source, roles: Roles, columns: tuple[str, ...]) -> list[str]:
+        """The columns it decides by: those to protect, the confidential ones where they matter, and the target."""
+        confidential = roles.confidential if self.wants_diversity() else ()
+        target = (roles.target,) if self.uses_target == "always" and roles.target is not None else ()
+        return [column for column in dict.fromkeys((*columns, *confidential, *target)) if column in table.columns]
+
+    def wants_diversity(self) -> bool:
+        """Whether confidential values are looked at."""
+        return self.l > 1 or self.entropy > 1.0
+
+    def sensitive(self, counts: Counts, roles: Roles) -> Int32Array | None:
+        """The confidential value of each combination, when diversity is asked for; that it can be had is checked first."""
         if self.l == 1 and self.entropy == 1.0:
             return None
         if not roles.confidential:
             raise ParameterError(f"{self.name}: l and entropy need a confidential column. Name one with --confidential.")
         if len(roles.confidential) > 1:
             raise ParameterError(f"{self.name}: diversity is kept for one confidential column. Name one, or protect in steps.")
-        codes = table.codes(roles.confidential[0])
-        counts = np.bincount(codes)
-        share = counts[counts > 0] / len(codes)
+        codes = counts.table.codes(roles.confidential[0])
+        records = np.bincount(codes, counts.rows)
+        share = records[records > 0] / counts.total
         effective = float(np.exp(-(share * np.log(share)).sum()))
         if len(share) < self.l or effective < self.entropy - 1e-9:  # rounding
             raise DataError(
@@ -89,43 +117,46 @@ class Generalization(ColumnMethod):
             promised.append(Promise("entropy-l-diversity", self.entropy, columns, roles.confidential[0]))
         return tuple(promised)
 
-    def release(
-        self,
-        table: Table,
-        roles: Roles,
-        columns: tuple[str, ...],
-        groups: IntArray,
-        publish: Publication,
-        rng: Generator,
-        shown: BoolArray | None = None,
-        warnings: Sequence[str] = (),
-    ) -> Release:
+    def publication(self) -> Publication:
+        """What a group shows of a column."""
+        raise TypeError(f"{type(self).__name__} does not say what it publishes")
+
+    def dangers(self) -> tuple[str, ...]:
+        """What the release must say about its groups."""
+        return ()
+
+    def release(self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], plan: Plan, chance: Chance) -> Release:
         """Every group's cells; rows of group -1 are dropped, and said to be."""
-        kept = np.flatnonzero(groups >= 0)
-        said = [*warnings, *constant_columns(table, columns)]
-        dropped = len(table) - len(kept)
+        warnings = [*self.dangers(), *constant_columns(counts.table, columns, counts.total)]
+        stay = plan.group >= 0
+        dropped = counts.total - int(plan.rows[stay].sum())
         if dropped:
-            said.append(f"{counted(dropped, 'record')} of {len(table):,} could not be put into a group and left the release.")
-        inside = table.take(kept) if dropped else table
-        used = np.bincount(groups[kept]) > 0
-        dense = (np.cumsum(used) - 1)[groups[kept]]
-        cells = published(inside, roles, columns, dense, publish, None if shown is None else shown[np.flatnonzero(used)])
-        step = self.step(columns, self.guarantees, self.promises(table, roles, columns))
-        # rows are shuffled before they get their cells: moving group numbers is cheaper than moving text
-        empty = pa.nulls(len(inside))
-        made = Release.of(inside.with_columns(dict.fromkeys(columns, empty)), roles, step, rng, tuple(said))
-        groups_now = pa.array(dense[made.source_row].astype(np.int32))
-        filled = made.table.with_columns({column: _spread(texts, groups_now) for column, texts in cells.items()})
-        filled = replace(filled, cells=inside.cells | set(columns))
-        return replace(made, table=filled, source_row=kept[made.source_row])
+            warnings.append(f"{counted(dropped, 'record')} of {counts.total:,} could not be put into a group and left the release.")
+        used = np.bincount(plan.group[stay]) > 0
+        dense = np.full(len(plan.group), -1)
+        dense[stay] = (np.cumsum(used) - 1)[plan.group[stay]]
+        whole = len(plan.combination) == len(counts) and bool(stay.all())
+        inside = counts.table if whole else counts.table.take(plan.combination[stay])
+        shown = None if plan.shown is None else plan.shown[np.flatnonzero(used)]
+        cells = published(inside, roles, columns, dense[stay], plan.rows[stay], self.publication(), shown)
+        for column, texts in plan.cells.items():
+            cells[column] = pa.array([text for text, kept in zip(texts, used) if kept], pa.string())
+        step = self.step(columns, self.guarantees, self.promises(counts.table, roles, columns))
+        recoding = Recoding(counts, plan.combination, dense, plan.rows, cells)
+        return recoded(table, recoding, roles, step, chance, tuple(warnings))
 
 
-def _spread(cells: pa.Array, groups: pa.Array) -> pa.Array:
-    """Each record's cell. Texts are kept once each, with a number per record: written out they would take hundreds of bytes a record."""
-    if not pa.types.is_string(cells.type):
-        return cells.take(groups)
-    each = cells.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(each.indices.take(groups), each.dictionary)
+def _refuse_names(counts: Counts, roles: Roles, columns: Sequence[str]) -> None:
+    """Sets of texts that name a record each would say who is in the table, so such a column is refused; a hierarchy lists no records."""
+    for column in columns:
+        if roles.scale(counts.table, column) == "nominal" and column not in roles.hierarchies:
+            distinct, rows = int(counts.table.codes(column).max(initial=0)) + 1, counts.total
+            if distinct > max(MANY, rows / 2) or (rows >= FEW and distinct > NEARLY * rows):
+                raise DataError(
+                    f"Column '{column}' has {counted(distinct, 'distinct value')} in {counted(rows, 'row')}: released, alone or in sets, "
+                    "they would list who is in the table. Give it the role identifier, bring it into broader categories, or give it a hierarchy.",
+                    about=column,
+                )
 
 
 def coded(table: Table, roles: Roles, columns: Sequence[str]) -> Coded:
@@ -148,19 +179,20 @@ def tree_codes(data: Coded) -> Int32Array:
     return np.ascontiguousarray(result)
 
 
-def target_codes(table: Table, roles: Roles, name: str) -> tuple[Int32Array, int]:
-    """The class of each record, and how many classes there are."""
+def target_codes(counts: Counts, roles: Roles, name: str) -> tuple[Int32Array, int]:
+    """The class of each combination, and how many classes there are."""
     if roles.target is None:
         raise ParameterError(f"{name} needs a target: name the column to predict with --target.")
+    table = counts.table
     codes = table.codes(roles.target)
     classes = int(codes.max(initial=0)) + 1
     if classes < 2:
         raise DataError(f"{name}: the target '{roles.target}' has one class only, so there is nothing to learn. Use mondrian.")
     number = table.kind(roles.target) == "number"
-    if classes > 255 or (number and classes > 20 and 2 * classes > len(table)):
+    if classes > 255 or (number and classes > 20 and 2 * classes > counts.total):
         other = " Or use infogain-mondrian with workload=regression." if number else ""
         raise DataError(
-            f"{name}: the target '{roles.target}' has {counted(classes, 'class', 'classes')} in {counted(len(table), 'row')}, and every value is a class. "
+            f"{name}: the target '{roles.target}' has {counted(classes, 'class', 'classes')} in {counted(counts.total, 'row')}, and every value is a class. "
             f"Group them into fewer, at most 255.{other}"
         )
     return codes.astype(np.int32), classes

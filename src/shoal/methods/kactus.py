@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import BoolArray, Int32Array, IntArray
-from shoal.contracts import Progress, quiet
+from shoal.contracts import Progress
+from shoal.counts import Counts
 from shoal.kernels.cells import group_ranges
-from shoal.kernels.kactus import anonymize
+from shoal.kernels.kactus import Parts, anonymize_combinations
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees.c45 import Tree, from_sklearn, grow, route
-from shoal.methods.generalization import Coded, Generalization, diversity, target_codes, tree_codes
+from shoal.methods.generalization import Coded, Generalization, Plan, coded, diversity, target_codes, tree_codes
 from shoal.methods.publish import Publication
-from shoal.release import Release
+from shoal.randomness import Chance
 from shoal.roles import Roles
-from shoal.table import Table
+from shoal.rows import numbered, row_ids
 
 RATIO, NARROWING = 1.0, 0.1  # cuts inside a group weigh gain ratio and width, as in balanced-mondrian
 
 
 class TreeGuided(Generalization):
     """Groups found by climbing a decision tree for the target."""
+
+    uses_target: ClassVar[Literal["always", "never"]] = "always"
 
     inducer: Literal["c4.5", "cart"] = Field(
         "c4.5", description="The tree: c4.5, shoal's own, with a branch per category; cart, scikit-learn's, with two branches"
@@ -34,32 +36,28 @@ class TreeGuided(Generalization):
         "rescue", description="The fewer than k records left at the root: rescue, other groups lend to them; drop, as in the paper"
     )
 
-    def climbed(self, table: Table, roles: Roles, data: Coded, rng: Generator) -> tuple[Tree, IntArray]:
-        """The tree, and the node at which each record is released (-1: dropped)."""
-        target, classes = target_codes(table, roles, self.name)
-        codes = tree_codes(data)
+    def climbed(self, counts: Counts, roles: Roles, data: Coded, chance: Chance) -> tuple[Tree, Parts]:
+        """The tree, and the node at which so many records of each combination are released (-1: dropped)."""
+        target, classes = target_codes(counts, roles, self.name)
+        codes, rows = tree_codes(data), counts.rows
         if self.inducer == "cart":
-            tree, ordered = _cart(data, target, self.k), np.ones(codes.shape[1], np.bool_)
+            tree, ordered = _cart(data, target, rows, self.k), np.ones(codes.shape[1], np.bool_)
         else:
-            tree, ordered = grow(codes, data.ordered, target, classes, least=self.k, confidence=self.confidence), data.ordered
-        sensitive = self.sensitive(table, roles)
-        draws = rng.random(len(table))
-        at = anonymize(
-            tree.parent,
-            route(tree, codes, ordered),
-            self.k,
-            draws,
-            rescue=self.leftover == "rescue",
-            **diversity(sensitive, self.l, self.entropy),
-        )
-        return tree, at.astype(np.int64)
+            grown = grow(codes, data.ordered, target, classes, least=self.k, confidence=self.confidence, rows=rows)
+            tree, ordered = grown, data.ordered
+        wanted = diversity(self.sensitive(counts, roles), self.l, self.entropy)
+        # records of a combination are interchangeable: their draws are keyed by the combination and a number
+        draws = chance.uniform(numbered(row_ids(counts.table, chance), rows), "who lends")
+        node = route(tree, codes, ordered)
+        return tree, anonymize_combinations(tree.parent, node, rows, self.k, draws, rescue=self.leftover == "rescue", **wanted)
 
 
-def _cart(data: Coded, target: Int32Array, k: int) -> Tree:
+def _cart(data: Coded, target: Int32Array, rows: IntArray, k: int) -> Tree:
     """scikit-learn's tree, walked as any foreign tree of two-way splits would be."""
     from sklearn.tree import DecisionTreeClassifier
 
-    fitted = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=k, random_state=0).fit(data.codes, target).tree_
+    learner = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=k, random_state=0)
+    fitted = learner.fit(np.repeat(data.codes, rows, axis=0), np.repeat(target, rows)).tree_  # its least leaf counts rows, not weights
     values = [np.arange(len(positions), dtype=np.float64) for positions in data.positions]
     return from_sklearn(fitted.children_left, fitted.children_right, fitted.feature, fitted.threshold, values)
 
@@ -84,15 +82,20 @@ class Kactus(TreeGuided):
         description="path: columns the tree asked for; path-and-agreed: also what a whole group agrees on, which misleads some learners",
     )
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Grow, climb, suppress."""
-        columns, data = self.opened(table, roles)
-        tree, at = self.climbed(table, roles, data, rng)
+        data = coded(counts.table, roles, columns)
+        tree, parts = self.climbed(counts, roles, data, chance)
         shown = on_path(tree, len(columns))
         if self.show == "path-and-agreed":
-            lowest, highest = group_ranges(data.codes[at >= 0], at[at >= 0])
+            stay = parts.node >= 0
+            lowest, highest = group_ranges(data.codes[parts.combination[stay]], parts.node[stay])
             shown[: len(lowest)] |= lowest == highest
-        return self.release(table, roles, columns, at, self.publish, rng, shown)
+        return Plan(parts.combination, parts.node, parts.records, shown)
+
+    def publication(self) -> Publication:
+        """As asked."""
+        return self.publish
 
 
 class KactusRefined(TreeGuided):
@@ -109,33 +112,40 @@ class KactusRefined(TreeGuided):
         description="counts, sets with how often each value occurs; sets; intervals; mean, which is no longer truthful for one record",
     )
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
-        """Grow, climb, cut further, publish sets."""
-        columns, data = self.opened(table, roles)
-        _, at = self.climbed(table, roles, data, rng)
-        target, classes = target_codes(table, roles, self.name)
-        wanted = diversity(self.sensitive(table, roles), self.l, self.entropy)
-        groups = np.full(len(table), -1, np.int64)
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
+        """Grow, climb, cut further."""
+        data = coded(counts.table, roles, columns)
+        _, parts = self.climbed(counts, roles, data, chance)
+        target, classes = target_codes(counts, roles, self.name)
+        sensitive = self.sensitive(counts, roles)
+        groups = np.full(len(parts.node), -1, np.int64)
         made = 0
-        nodes, node = np.unique(at, return_inverse=True)
+        nodes, node = np.unique(parts.node, return_inverse=True)
         order = np.argsort(node, kind="stable")
         starts = np.searchsorted(node[order], np.arange(len(nodes) + 1))
         for i, where in enumerate(nodes):
-            rows = order[starts[i] : starts[i + 1]]
+            mine = order[starts[i] : starts[i + 1]]
             if where >= 0:
-                parts = _cut_further(data, rows, target, classes, self.k, wanted)
-                groups[rows] = parts + made
-                made += int(parts.max()) + 1
-            progress(self.name, i + 1, len(nodes))
-        return self.release(table, roles, columns, groups, self.publish, rng)
+                inside, rows = parts.combination[mine], parts.records[mine]
+                wanted = diversity(None if sensitive is None else sensitive[inside], self.l, self.entropy)
+                cut = _cut_further(data, inside, rows, target, classes, self.k, wanted)
+                groups[mine] = cut + made
+                made += int(cut.max()) + 1
+            progress("grouping", i, len(nodes))
+        return Plan(parts.combination, groups, parts.records)
+
+    def publication(self) -> Publication:
+        """As asked."""
+        return self.publish
 
 
-def _cut_further(data: Coded, rows: IntArray, target: Int32Array, classes: int, k: int, wanted: dict[str, Any]) -> IntArray:
-    if len(rows) < 2 * k:
-        return np.zeros(len(rows), np.int64)
-    mine = wanted | ({"sensitive": wanted["sensitive"][rows]} if "sensitive" in wanted else {})
-    rule: dict[str, Any] = {"rule": "gain", "target": target[rows], "classes": classes, "ratio": RATIO, "narrowing": NARROWING}
-    return mondrian_groups(np.ascontiguousarray(data.codes[rows]), data.ordered, data.positions, k, **rule, **mine)
+def _cut_further(
+    data: Coded, inside: IntArray, rows: IntArray, target: Int32Array, classes: int, k: int, wanted: dict[str, Any]
+) -> IntArray:
+    if rows.sum() < 2 * k:
+        return np.zeros(len(inside), np.int64)
+    rule: dict[str, Any] = {"rule": "gain", "target": target[inside], "classes": classes, "ratio": RATIO, "narrowing": NARROWING}
+    return mondrian_groups(np.ascontiguousarray(data.codes[inside]), data.ordered, data.positions, k, rows=rows, **rule, **wanted)
 
 
 def on_path(tree: Tree, columns: int) -> BoolArray:

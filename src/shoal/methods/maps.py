@@ -19,6 +19,7 @@ from shoal.kernels.som import MANY, best_units, collaborate, kohonen_units, line
 from shoal.methods.coordinates import Standardize, as_points, constant_columns, coordinates_of, representatives
 from shoal.methods.labels import Labelled, leaning
 from shoal.promises import Promise
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
@@ -110,7 +111,7 @@ class TwoLevel(Labelled):
         made: Grouped,
         group: IntArray,
         promises: tuple[Promise, ...],
-        rng: Generator,
+        chance: Chance,
         warnings: tuple[str, ...] = (),
     ) -> Release:
         """Every record as its group's centroid, or as its unit."""
@@ -120,7 +121,7 @@ class TwoLevel(Labelled):
         else:
             changed = self._prototypes(table, roles, columns, made.units[group])
         step = self.step(columns, self.guarantees, promises)
-        return Release.of(table.with_columns(changed), roles, step, rng, (*warnings, *constant_columns(table, columns)))
+        return Release.of(table, changed, roles, step, chance, (*warnings, *constant_columns(table, columns)))
 
     guarantees: ClassVar[tuple[str, ...]] = ()
 
@@ -160,21 +161,21 @@ class KTca(TwoLevel):
     name: ClassVar[str] = "k-tca"
     title: ClassVar[str] = "k-TCA, topological collaborative microaggregation"
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Map, assign, and say how small the smallest group came out."""
         columns = self.chosen(table, roles, self.takes)
         self.only_numbers(table, roles, columns)
         sensitive = self.sensitive(table, roles)
-        made = self.mapped(table, roles, columns, rng, False, progress)
+        made = self.mapped(table, roles, columns, chance.rng, False, progress)
         group = made.group if sensitive is None else dissolve(made.coded, made.units, made.group, 1, sensitive, self.l)
         progress(self.name, STAGES, STAGES)
         sizes = np.unique(group, return_counts=True)[1]
-        said = (
+        outcome = (
             f"{self.name} promises no k. Its smallest group came out with {counted(int(sizes.min()), 'record')}, and "
             f"{counted(int((sizes == 1).sum()), 'record is', 'records are')} alone in a group. "
             f"{counted(made.accepted, 'step')} of collaboration {'was' if made.accepted == 1 else 'were'} accepted."
         )
-        return self.release(table, roles, columns, made, group, self.diversity(roles, columns), rng, (said,))
+        return self.release(table, roles, columns, made, group, self.diversity(roles, columns), chance, (outcome,))
 
 
 class CTca(TwoLevel):
@@ -206,13 +207,13 @@ class CTca(TwoLevel):
         """One per group of k."""
         return max(1, records // self.k) if self.units == "per-group" else kohonen_units(records)
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Map, dissolve, refine, replace."""
         columns = self.chosen(table, roles, self.takes)
         self.only_numbers(table, roles, columns)
-        self.enough_rows(table, self.k)
+        self.enough_rows(len(table), self.k)
         sensitive = self.sensitive(table, roles)
-        made = self.mapped(table, roles, columns, rng, True, progress)
+        made = self.mapped(table, roles, columns, chance.rng, True, progress)
         group = dissolve(made.coded, made.units, made.group, self.k, sensitive, self.l)
         if self.refine == "swap":
             # rounds of three take several times as long
@@ -221,7 +222,7 @@ class CTca(TwoLevel):
                 group = dissolve(made.points, _centroids(made.points, group), group, self.k, sensitive, self.l)
         progress(self.name, STAGES, STAGES)
         promises = (Promise("k-anonymity", self.k, columns), *self.diversity(roles, columns))
-        return self.release(table, roles, columns, made, group, promises, rng)
+        return self.release(table, roles, columns, made, group, promises, chance)
 
 
 def _coded(view: FloatArray, units: FloatArray, classes: IntArray | None, rng: Generator, mixture: bool) -> FloatArray:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import Int32Array, IntArray
-from shoal.contracts import Progress, quiet
+from shoal.contracts import Progress
+from shoal.counts import Counts
 from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.generalization import Coded, Generalization, diversity, target_codes
+from shoal.methods.generalization import Coded, Generalization, Plan, coded, diversity, target_codes
 from shoal.methods.publish import Publication
 from shoal.promises import Promise
-from shoal.release import Release
+from shoal.randomness import Chance
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -35,21 +35,25 @@ class Mondrian(Generalization):
         description="intervals; sets of values; counts, sets with how often each occurs; mean, which is no longer truthful for one record",
     )
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
-        """Code, cut, publish."""
-        columns, data = self.opened(table, roles)
-        return self.release(table, roles, columns, self.cut(table, roles, data), self.publish, rng, warnings=self.dangers())
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
+        """Code, cut."""
+        return Plan.whole(self.cut(counts, roles, coded(counts.table, roles, columns)), counts)
 
-    def cut(self, table: Table, roles: Roles, data: Coded) -> IntArray:
-        """The group of each record."""
-        wanted = diversity(self._sensitive(table, roles), self.l, self.entropy)
+    def cut(self, counts: Counts, roles: Roles, data: Coded) -> IntArray:
+        """The group of each combination."""
+        wanted = diversity(self._sensitive(counts, roles), self.l, self.entropy)
         if self.t < 1:
-            wanted |= {"t": self.t, "t_ordered": _numeric(table, roles)}
-        return mondrian_groups(data.codes, data.ordered, data.positions, self.k, **self.rule(table, roles), **wanted)
+            wanted |= {"t": self.t, "t_ordered": _numeric(counts.table, roles)}
+        rule = self.rule(counts, roles)
+        return mondrian_groups(data.codes, data.ordered, data.positions, self.k, rows=counts.rows, **rule, **wanted)
 
-    def dangers(self) -> tuple[str, ...]:
-        """What the release must say about its groups."""
-        return ()
+    def wants_diversity(self) -> bool:
+        """Also for closeness."""
+        return super().wants_diversity() or self.t < 1
+
+    def publication(self) -> Publication:
+        """As asked."""
+        return self.publish
 
     def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
         """Also closeness, where it was asked for."""
@@ -59,17 +63,17 @@ class Mondrian(Generalization):
         what = "ordered-t-closeness" if _numeric(table, roles) else "t-closeness"
         return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
 
-    def _sensitive(self, table: Table, roles: Roles) -> Int32Array | None:
+    def _sensitive(self, counts: Counts, roles: Roles) -> Int32Array | None:
         if self.t < 1 and not roles.confidential:
             raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
         if self.t < 1 and len(roles.confidential) > 1:
             raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
-        found = self.sensitive(table, roles)
+        found = self.sensitive(counts, roles)
         if found is None and self.t < 1:
-            return table.codes(roles.confidential[0]).astype(np.int32)
+            return counts.table.codes(roles.confidential[0]).astype(np.int32)
         return found
 
-    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+    def rule(self, counts: Counts, roles: Roles) -> dict[str, Any]:
         """How the next cut is chosen."""
         return {"rule": "widest"}
 
@@ -88,19 +92,20 @@ class InfogainMondrian(Mondrian):
 
     name: ClassVar[str] = "infogain-mondrian"
     title: ClassVar[str] = "Information-gain Mondrian"
+    uses_target: ClassVar[Literal["always", "never"]] = "always"
     workload: Literal["classification", "regression"] = Field("classification", description="What the target is wanted for")
     publish: Publication = Field(
         "counts",
         description="counts, sets with how often each value occurs; sets; intervals; mean, which is no longer truthful for one record",
     )
 
-    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+    def rule(self, counts: Counts, roles: Roles) -> dict[str, Any]:
         """By gain, or by variance."""
         if self.workload == "regression":
             if roles.target is None:
                 raise ParameterError(f"{self.name} needs a target: name the column to predict with --target.")
-            return {"rule": "variance", "target": table.number(roles.target)}
-        codes, classes = target_codes(table, roles, self.name)
+            return {"rule": "variance", "target": counts.table.number(roles.target)}
+        codes, classes = target_codes(counts, roles, self.name)
         return {"rule": "gain", "target": codes, "classes": classes}
 
 
@@ -126,23 +131,23 @@ class BalancedMondrian(InfogainMondrian):
     )
     narrowing: float = Field(0.05, ge=0, le=10, description="What narrower cells are worth beside gain; 0: nothing")
 
-    def rule(self, table: Table, roles: Roles) -> dict[str, Any]:
+    def rule(self, counts: Counts, roles: Roles) -> dict[str, Any]:
         """By gain ratio and width together."""
-        return super().rule(table, roles) | {"ratio": self.ratio, "narrowing": self.narrowing}
+        return super().rule(counts, roles) | {"ratio": self.ratio, "narrowing": self.narrowing}
 
-    def cut(self, table: Table, roles: Roles, data: Coded) -> IntArray:
+    def cut(self, counts: Counts, roles: Roles, data: Coded) -> IntArray:
         """All records at once, or class by class against the others."""
         if self.classes == "together":
-            return super().cut(table, roles, data)
+            return super().cut(counts, roles, data)
         if roles.target in roles.confidential:
             raise ParameterError(
                 f"{self.name}: classes=apart tells the class of whoever is found, and the target '{roles.target}' is confidential. Use classes=together."
             )
         if self.l > 1 or self.entropy > 1 or self.t < 1:
             raise ParameterError(f"{self.name}: classes=apart keeps k alone. Leave out l, entropy and t, or use classes=together.")
-        target, classes = target_codes(table, roles, self.name)
-        part = _parts(target, classes, self.k)
-        groups = np.empty(len(table), np.int64)
+        target, classes = target_codes(counts, roles, self.name)
+        part = _parts(target, counts.rows, classes, self.k)
+        groups = np.empty(len(counts), np.int64)
         made = 0
         for one in np.unique(part):
             mine = part == one
@@ -157,6 +162,8 @@ class BalancedMondrian(InfogainMondrian):
                 classes=len(inside),
                 narrowing=self.narrowing,
                 against=data.codes[~mine],
+                rows=counts.rows[mine],
+                against_rows=counts.rows[~mine],
             )
             made = int(groups[mine].max()) + 1
         return groups
@@ -170,9 +177,9 @@ class BalancedMondrian(InfogainMondrian):
         )
 
 
-def _parts(target: Int32Array, classes: int, k: int) -> IntArray:
-    """The class of each record; classes of fewer than k records are taken together, with the next smallest ones until they have k."""
-    rows = np.bincount(target, minlength=classes)
+def _parts(target: Int32Array, records: IntArray, classes: int, k: int) -> IntArray:
+    """The class of each combination; classes of fewer than k records are taken together, with the next smallest ones until they have k."""
+    rows = np.bincount(target, records, minlength=classes).astype(np.int64)
     by_size = np.argsort(rows, kind="stable")
     few = int((rows < k).sum())
     part = np.arange(classes)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
-from shoal.contracts import Progress, Scope, quiet
+from shoal.arrays import FloatArray
+from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.recoding import Change, changed
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.table import Table
+from shoal.rows import Batch
 
 
 class Noise(ColumnMethod):
@@ -24,25 +26,33 @@ class Noise(ColumnMethod):
 
     name: ClassVar[str] = "noise"
     title: ClassVar[str] = "Additive noise"
-    scope: ClassVar[Scope] = "table"  # deviations are global
+    scope: ClassVar[Scope] = "row"  # beside the row, only deviations are needed
     guarantees: ClassVar[tuple[str, ...]] = ()
     p: float = Field(0.1, gt=0, le=10, description="Standard deviation of the noise, as a share of the column's own")
     correlation: Literal["none", "data"] = Field("none", description="none: independent noise; data: noise with the data's covariance")
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
-        """Draw for every cell, so that the draws do not depend on where values are missing."""
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+        """Every cell draws by the row it is in, so that the draws do not depend on where values are missing."""
         columns = self.chosen(table, roles, ("numeric",))
-        values = table.numbers(columns)
-        known = np.ma.masked_invalid(values)
-        draws = rng.standard_normal(values.shape)
-        if self.correlation == "data" and len(table) > 1:
-            spread = np.ma.filled(np.ma.cov(known, rowvar=False), 0.0)  # type: ignore[no-untyped-call]
-            spread = spread.reshape(len(columns), len(columns))
-            weights, axes = np.linalg.eigh(spread)
-            draws = draws @ (axes * np.sqrt(np.maximum(weights, 0))).T
-        else:
-            draws = draws * np.ma.filled(known.std(axis=0, ddof=1), 0.0) if len(table) > 1 else draws * 0.0
-        noisy = values + self.p * draws
-        changed = {column: table.as_column(column, noisy[:, j]) for j, column in enumerate(columns) if not np.isnan(values[:, j]).all()}
+        shape = self.shape(table, columns)
+
+        def noisy(batch: Batch) -> Change:
+            values = batch.table.numbers(columns)
+            draws = np.column_stack([chance.normal(batch.ids, column) for column in columns])
+            moved = values + self.p * (draws @ shape.T)
+            known = [j for j in range(len(columns)) if not np.isnan(values[:, j]).all()]
+            return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known})
+
+        batches = list(table.batches(chance))
+        warnings = constant_columns(table.counts(columns).table, columns, len(table))
+        release = changed(batches, noisy, roles, self.step(columns, ()), chance, warnings)
         progress("noise", 1, 1)
-        return Release.of(table.with_columns(changed), roles, self.step(columns, ()), rng, constant_columns(table, columns))
+        return release
+
+    def shape(self, table: Source, columns: tuple[str, ...]) -> FloatArray:
+        """What independent standard normal draws are multiplied by."""
+        moments = table.moments(columns)
+        if self.correlation == "none":
+            return np.diag(moments.deviations)
+        weights, axes = np.linalg.eigh(moments.covariances)
+        return np.asarray(axes * np.sqrt(np.maximum(weights, 0)))

@@ -21,13 +21,19 @@ MOST_VALUES = 30  # numbers listed one by one in a cell; more are published as i
 
 
 def published(
-    table: Table, roles: Roles, columns: Sequence[str], groups: IntArray, publication: Publication, shown: BoolArray | None = None
+    table: Table,
+    roles: Roles,
+    columns: Sequence[str],
+    groups: IntArray,
+    rows: IntArray,
+    publication: Publication,
+    shown: BoolArray | None = None,
 ) -> dict[str, pa.Array]:
-    """For each column, the cell of each group. `shown[group, column]` False suppresses it."""
+    """For each column, the cell of each group of the table's rows, each of which stands for so many. `shown[group, column]` False suppresses it."""
     result = {}
     for j, column in enumerate(columns):
         codes, names, positions = in_order(table, roles, column)
-        values = group_values(codes[:, None], groups)[0]
+        values = group_values(codes[:, None], groups, rows)[0]
         hidden = np.zeros(len(values.start) - 1, np.bool_) if shown is None else ~shown[:, j]
         hidden &= names != [None]  # a column without a value has nothing to hide
         numbers = positions if table.kind(column) in ("number", "date") and roles.scale(table, column) == "numeric" else None

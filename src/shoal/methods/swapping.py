@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import Generator
 from pydantic import Field
 
 from shoal.contracts import Progress, Scope, quiet
 from shoal.kernels.swaps import swap_partners
 from shoal.methods.coordinates import ColumnMethod, constant_columns, numeric_matrix
+from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
@@ -30,10 +30,10 @@ class RankSwapping(ColumnMethod):
     guarantees: ClassVar[tuple[str, ...]] = ()
     p: float = Field(5.0, gt=0, le=100, description="Largest difference in rank, in percent of the records")
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
+    def protect(self, table: Table, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Column by column; equal values are ranked in random order, so that row order says nothing."""
         columns = self.chosen(table, roles, ("numeric", "ordinal"))
-        changed = {}
+        changed, rng = {}, chance.rng
         for done, column in enumerate(columns):
             values = numeric_matrix(table, roles, [column])[:, 0]
             known = np.flatnonzero(~np.isnan(values))
@@ -43,4 +43,4 @@ class RankSwapping(ColumnMethod):
             received[order] = order[swap_partners(len(order), window, rng.random(len(order)))]
             changed[column] = table.column(column).take(pa.array(received))
             progress("swapping", done + 1, len(columns))
-        return Release.of(table.with_columns(changed), roles, self.step(columns, ()), rng, constant_columns(table, columns))
+        return Release.of(table, changed, roles, self.step(columns, ()), chance, constant_columns(table, columns))

@@ -1,30 +1,27 @@
-"""Pages and certificate of redacted documents: what was removed, by kind and reason, how sure, who decided, what remains.
+"""Pages of documents: a preview of what was found, and reports of what was removed, by kind and reason, how sure, who decided, what remains.
 
-The preview and `internal_page` quote the documents and stay in the case; `certificate_of` and `public_page` say numbers only.
+The preview and `internal_page` quote the documents and stay in the case; `public_page` says what the certificate says.
 """
 
 from __future__ import annotations
 
-import datetime
-import platform
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import shoal
+from shoal.certificate import DocumentsCertificate
 from shoal.contracts import Progress, quiet
 from shoal.document import Block, Document
-from shoal.documents.case import Case, Looked
-from shoal.documents.leaks import searchable
+from shoal.documents.case import Case, DocumentFindings
+from shoal.documents.names.entities import Entity
+from shoal.documents.pipeline.redacting import DocumentRecord
 from shoal.documents.redact import NOBODY, RULE
 from shoal.errors import counted
-from shoal.folders import sha256_of, write_text
+from shoal.folders import write_text
 from shoal.report.drawing import decimal, number, percent, safe
 from shoal.report.page import card, numeral, page, table, words
 
-if TYPE_CHECKING:
-    from shoal.runs.documents import Plan, Tally
+MOST_NAMED, MOST_FILES = 500, 200  # rows that a page shows
 
 PREVIEW_STYLE = (
     "<style>.text{white-space:pre-wrap;overflow-wrap:anywhere;font-size:1rem} mark{background:var(--accent-soft);color:inherit;"
@@ -42,14 +39,14 @@ def write_preview(folder: Path, case: Case, documents: Iterable[Document], progr
     place = folder / "preview"
     place.mkdir(mode=0o700)
     rows = []
-    for done, (one, document) in enumerate(_together(case.looked(), documents), 1):
+    for done, (findings, document) in enumerate(_together(case.findings(), documents), 1):
         file = f"{done}.html"
-        write_text(place / file, preview_page(document, one, case.settings.accept), mode=0o600)
-        waiting = sum(found.confidence < case.settings.accept for found in one.findings)
+        write_text(place / file, preview_page(document, findings, case.settings.accept), mode=0o600)
+        waiting = sum(one.confidence < case.settings.accept for one in findings.findings)
         rows.append(
             (
-                f'<td class="words"><a href="{file}">{safe(one.name)}</a></td>',
-                *(numeral(number(n)) for n in (len(one.findings), waiting, len(one.blocks))),
+                f'<td class="words"><a href="{file}">{safe(findings.name)}</a></td>',
+                *(numeral(number(n)) for n in (len(findings.findings), waiting, len(findings.blocks))),
             )
         )
         progress("writing previews", done, done)
@@ -58,37 +55,37 @@ def write_preview(folder: Path, case: Case, documents: Iterable[Document], progr
     write_text(place / "index.html", page("Preview", "Internal: do not publish", [head, card("Documents", body)]), mode=0o600)
 
 
-def _together(looked: Iterator[Looked], documents: Iterable[Document]) -> Iterator[tuple[Looked, Document]]:
+def _together(looked_through: Iterator[DocumentFindings], documents: Iterable[Document]) -> Iterator[tuple[DocumentFindings, Document]]:
     """Both in the order they were read; what can no longer be read is passed over."""
     by_name = iter(documents)
-    for one in looked:
+    for one in looked_through:
         for document in by_name:
             if document.name == one.name:
                 yield one, document
                 break
 
 
-def preview_page(document: Document, looked: Looked, accept: float) -> str:
+def preview_page(document: Document, findings: DocumentFindings, accept: float) -> str:
     """The text with findings marked (dashed where open) and risky blocks shaded."""
-    kinds = Counter(one.kind for one in looked.findings)
-    said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common()) or "nothing"
-    head = f"<header><h1>{safe(document.name)}</h1><p>Found: {safe(said)}; {counted(len(looked.blocks), 'risky block')}.</p></header>"
-    body = f'{PREVIEW_STYLE}<div class="text">{marked(document.text, looked, accept)}</div>'
+    kinds = Counter(one.kind for one in findings.findings)
+    found = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common()) or "nothing"
+    head = f"<header><h1>{safe(document.name)}</h1><p>Found: {safe(found)}; {counted(len(findings.blocks), 'risky block')}.</p></header>"
+    body = f'{PREVIEW_STYLE}<div class="text">{marked(document.text, findings, accept)}</div>'
     reasons = table(
         ["Kind", "#Sure", "Because"],
-        [(words(one.kind), numeral(decimal(one.confidence)), words(one.because)) for one in looked.findings],
+        [(words(one.kind), numeral(decimal(one.confidence)), words(one.because)) for one in findings.findings],
     )
-    return page(document.name, "Internal: do not publish", [head, card("Text", body), card("Why", reasons) if looked.findings else ""])
+    return page(document.name, "Internal: do not publish", [head, card("Text", body), card("Why", reasons) if findings.findings else ""])
 
 
-def marked(text: str, looked: Looked, accept: float) -> str:
+def marked(text: str, findings: DocumentFindings, accept: float) -> str:
     """HTML of a text with marks; marks never overlap, and blocks hold whole marks."""
     pieces: list[tuple[int, int, str]] = []  # place, rank, html: closing tags before opening ones
-    for one in looked.findings:
+    for one in findings.findings:
         kind = "" if one.confidence >= accept else ' class="open"'
         pieces += [(one.start, 2, f'<mark{kind} title="{safe(one.because)}">'), (one.end, 0, f"<i>{safe(one.kind)}</i></mark>")]
-    taken = [(one.start, one.end) for one in looked.findings]
-    for block in looked.blocks:
+    taken = [(one.start, one.end) for one in findings.findings]
+    for block in findings.blocks:
         start, end = _around(block, taken)
         pieces += [(start, 1, f'<div class="risky" title="risky block, score {block.score:.2f}">'), (end, 1, "</div>")]
         for first, last, _ in block.terms:
@@ -107,205 +104,96 @@ def _around(block: Block, taken: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return min([block.start, *(a for a, _ in inside)]), max([block.end, *(b for _, b in inside)])
 
 
-# ---- the certificate --------------------------------------------------------------------------------------------------------
-
-
-def certificate_of(plan: Plan, folder: Path, tally: Tally, again: int, numbering: str) -> dict[str, Any]:
-    """Everything that may be published about redacted documents: numbers, never a text, a name or a file's old name."""
-    removed: dict[str, Counter[str]] = defaultdict(Counter)
-    sure: dict[str, list[float]] = defaultdict(list)
-    reasons: Counter[str] = Counter()
-    stays: Counter[str] = Counter()
-    blocks: Counter[str] = Counter()
-    searched = unsearchable = 0
-    for one, decided, puts in plan.documents():
-        if one.name in tally.failed:
-            continue
-        texts = {(found.start, found.end): text for found, text in zip(one.findings, one.texts)}
-        for stretch, put in zip(decided.going(), puts, strict=True):
-            if put is None:
-                stays["known places and names on the list"] += 1
-                continue
-            removed[stretch.kind][_who(stretch.by)] += 1
-            sure[stretch.kind].append(stretch.confidence)
-            reasons[stretch.reason or "none given"] += 1
-            if searchable(texts.get((stretch.start, stretch.end), "xxxxxx")) == "no":
-                unsearchable += 1
-            else:
-                searched += 1
-        for stretch in decided.stretches:
-            if stretch.verdict == "keep":
-                stays["decided to stay" if _who(stretch.by) == "person" else "undecided, left as they are"] += 1
-        for block in decided.blocks:
-            blocks[f"{block.verdict} by {_who(block.by)}"] += 1
-            if block.verdict == "redact":
-                reasons[block.reason or "none given"] += 1
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    lost = {number for number, name in enumerate(plan.names) if name in tally.failed}
-    entities = Counter(one.kind for one, held in zip(plan.entities, plan.holders) if not one.kept and held - lost)
-    said = {
-        "shoal": shoal.__version__,
-        "format": 1,
-        "kind": "documents",
-        "source": "column" if plan.case.settings.column else "files",
-        "created": datetime.date.today().isoformat(),
-        "files": [{"file": path.relative_to(folder).as_posix(), "sha256": sha256_of(path)} for path in files],
-        "documents": {"written": tally.done, "not written": len(tally.failed)},
-        "style": plan.style,
-        "numbering": numbering,
-        "removed": [
-            {
-                "kind": kind,
-                "mentions": sum(who.values()),
-                "entities": entities[kind],
-                "by": dict(who),
-                "surest": round(max(sure[kind]), 3),
-                "least_sure": round(min(sure[kind]), 3),
-            }
-            for kind, who in sorted(removed.items())
-        ],
-        "again": again,
-        "blocks": dict(blocks),
-        "reasons": dict(reasons),
-        "stays": dict(stays),
-        "left_out": sum(tally.dropped.values()),
-        "rules": {"accept": plan.case.settings.accept, "undecided": plan.rules.undecided, "accept_blocks": plan.rules.accept_blocks},
-        "promises": [
-            {
-                "what": "no removed text is in a written file",
-                "searched": searched,
-                "too_short_to_search": unsearchable,
-                "found": 0,  # a document in which one was found is not written
-                "perhaps_in": tally.unsure,
-                "holds": True,
-            }
-        ],
-        "versions": {"shoal": shoal.__version__, "python": platform.python_version()},
-    }
-    return said | {"warnings": _warnings(said)}
-
-
-def _who(by: str) -> str:
-    return by if by in (RULE, NOBODY) else "person"
-
-
-def _warnings(said: Mapping[str, Any]) -> list[str]:
-    """What a reader of the certificate must know."""
-    found = [
-        "What no layer found and nobody marked is still there. Redaction is as good as the review.",
-        "Words around a removed name can tell whose it was.",
-    ]
-    if said["style"] != "black-box":
-        found.append(
-            "The same number or invented name stands for the same entity in every document: what is known of one mention is known of all."
-        )
-    if said["style"] == "surrogate":
-        found.append("All dates moved by the same number of days: whoever knows one real date knows them all.")
-    nobody = sum(one["by"].get(NOBODY, 0) for one in said["removed"])
-    if nobody:
-        found.append(f"{counted(nobody, 'stretch', 'stretches')} went without anybody having looked, because findings were unsure.")
-    if said["stays"].get("undecided, left as they are"):
-        found.append(f"{counted(said['stays']['undecided, left as they are'], 'finding')} stayed without anybody having looked.")
-    if any("rule" in key for key in said["blocks"]):
-        found.append("Risky blocks were decided by their score, not by a person.")
-    perhaps = said["promises"][0]["perhaps_in"]
-    if perhaps:
-        found.append(
-            f"In {counted(perhaps, 'document')} a removed word stands in lower case or inside a longer one: most often another word, not always."
-        )
-    if said["promises"][0]["too_short_to_search"]:
-        short = said["promises"][0]["too_short_to_search"]
-        found.append(
-            f"{counted(short, 'removed text is', 'removed texts are')} too short to be searched for: they would be found by chance."
-        )
-    if said["left_out"]:
-        things = counted(said["left_out"], "picture, object or attachment", "pictures, objects and attachments")
-        found.append(f"Left out, because no text could be read in them: {things}.")
-    if said["source"] == "column":
-        found.append("Only the column of texts was written, its rows in an order drawn anew; the other columns need a method of their own.")
-    lost = said["documents"]["not written"]
-    if lost:
-        found.append(f"{counted(lost, 'document')} could not be written safely and {'is' if lost == 1 else 'are'} not here.")
-    return found
-
-
 # ---- reports ----------------------------------------------------------------------------------------------------------------
 
 
-def public_page(said: Mapping[str, Any]) -> str:
+def public_page(certificate: DocumentsCertificate) -> str:
     """The page that may go with the documents."""
-    return page("Redaction report", "", _sections(said))
+    return page("Redaction report", "", _sections(certificate))
 
 
-def internal_page(said: Mapping[str, Any], plan: Plan, tally: Tally) -> str:
+def internal_page(
+    certificate: DocumentsCertificate,
+    records: Sequence[DocumentRecord],
+    deciders: Mapping[tuple[str, str], int],
+    entities: Sequence[Entity],
+) -> str:
     """The same for the case: with who decided, which documents were not written and why, and who is behind each number."""
-    people: Counter[tuple[str, str]] = Counter()
-    for _, one, _ in plan.documents():
-        people.update((stretch.by, stretch.verdict) for stretch in one.stretches if _who(stretch.by) == "person")
-        people.update((block.by, block.verdict) for block in one.blocks if _who(block.by) == "person")
-    deciders = table(
-        ["Who", "Verdict", "#Decisions"], [(words(by), words(what), numeral(number(n))) for (by, what), n in sorted(people.items())]
+    decided = table(
+        ["Who", "Verdict", "#Decisions"], [(words(by), words(what), numeral(number(n))) for (by, what), n in sorted(deciders.items())]
     )
-    failed = table(
+    failed = [one for one in records if one.failure]
+    not_written = table(
         ["Document", "Why", "Still found"],
-        [(words(name), words(why), words("; ".join(tally.offending.get(name, ())))) for name, why in tally.failed.items()],
+        [(words(one.name), words(one.failure), words("; ".join(one.searched.left if one.searched else ()))) for one in failed],
     )
-    head, *rest = _sections(said)
-    more = [card("Who decided", deciders) if people else "", card("Not written", failed, "alarm") if tally.failed else ""]
-    behind = table(
+    most = sorted(entities, key=lambda one: (-len(one.mentions), one.kind))[:MOST_NAMED]
+    named = table(
         ["Kind", "Name", "#Mentions", "Stays"],
-        [
-            (words(one.kind), words(one.name), numeral(number(len(one.mentions))), words(one.because if one.kept else ""))
-            for one in sorted(plan.entities, key=lambda one: (-len(one.mentions), one.kind))[:500]
-        ],
+        [(words(one.kind), words(one.name), numeral(number(len(one.mentions))), words(one.because if one.kept else "")) for one in most],
     )
-    return page("Internal: redaction", "Internal: do not publish", [head, *more, *rest, card("Who is named most", behind)])
+    head, *rest = _sections(certificate)
+    more = [card("Who decided", decided) if deciders else "", card("Not written", not_written, "alarm") if failed else ""]
+    return page("Internal: redaction", "Internal: do not publish", [head, *more, *rest, card("Who is named most", named)])
 
 
-def _sections(said: Mapping[str, Any]) -> list[str]:
-    mentions = sum(one["mentions"] for one in said["removed"])
-    entities = sum(one["entities"] for one in said["removed"])
-    gone = sum(n for key, n in said["blocks"].items() if key.startswith("redact"))
-    verdict = (
-        f"{counted(mentions + said['again'], 'stretch', 'stretches')} of text naming {counted(entities, 'entity', 'entities')} and "
-        f"{counted(gone, 'risky block')} were removed from {counted(said['documents']['written'], 'document')}. "
-        "Every file was read back and searched for what was removed; one in which something was found would not be here."
-    )
-    head = (
-        '<header><p class="kicker"><span class="brand">shoal</span> · documents</p><h1>Redaction report</h1>'
-        f'<p class="verdict">{safe(verdict)}</p></header>'
-    )
-    rows = [
-        (
-            words(one["kind"]),
-            *(numeral(number(one[key])) for key in ("mentions", "entities")),
-            *(numeral(number(one["by"].get(who, 0))) for who in ("person", RULE, NOBODY)),
-            numeral(f"{percent(one['least_sure'])} to {percent(one['surest'])}"),
-        )
-        for one in said["removed"]
-    ]
-    kinds = table(["Kind", "#Mentions", "#Entities", "#By a person", "#By the rule", "#Undecided", "#How sure"], rows)
-    again = f"<p>{safe(counted(said['again'], 'further place'))} where the same words stood again {'was' if said['again'] == 1 else 'were'} replaced too.</p>"
-
-    def pairs(title: str, found: Mapping[str, int]) -> str:
-        return card(title, table(["What", "#Count"], [(words(key), numeral(number(n))) for key, n in found.items()])) if found else ""
-
-    promise = said["promises"][0]
-    check = (
-        f"{counted(promise['searched'], 'removed text was', 'removed texts were')} searched for in the written files, in every part, whatever "
-        f"the case, the accents, spaces or line ends; {counted(promise['too_short_to_search'], 'was', 'were')} too short to be searched for."
-    )
-    warnings = "<ul>" + "".join(f"<li>{safe(one)}</li>" for one in said["warnings"]) + "</ul>"
+def _sections(certificate: DocumentsCertificate) -> list[str]:
+    warnings = "<ul>" + "".join(f"<li>{safe(one)}</li>" for one in certificate.warnings) + "</ul>"
     files = table(
-        ["File", "SHA-256"], [(words(one["file"]), f"<td><code>{safe(one['sha256'])}</code></td>") for one in said["files"][:200]]
+        ["File", "SHA-256"],
+        [(words(one.file), f"<td><code>{safe(one.sha256)}</code></td>") for one in certificate.files[:MOST_FILES]],
     )
     return [
-        head,
+        _head(certificate),
         card("What to know", warnings, "alarm"),
-        card("What was removed", kinds + again),
-        pairs("Risky blocks", said["blocks"]),
-        pairs("Reasons", said["reasons"]),
-        pairs("What stays", said["stays"]),
-        card("What was checked", f"<p>{safe(check)}</p>"),
+        card("What was removed", _removed(certificate)),
+        _counts("Risky blocks", certificate.blocks),
+        _counts("Reasons", certificate.reasons),
+        _counts("What stays", certificate.stays),
+        card("What was checked", f"<p>{safe(_checked(certificate))}</p>"),
         card("Files", files),
     ]
+
+
+def _head(certificate: DocumentsCertificate) -> str:
+    mentions = sum(one.mentions for one in certificate.removed)
+    entities = sum(one.entities for one in certificate.removed)
+    blocks = sum(n for verdict, n in certificate.blocks.items() if verdict.startswith("redact"))
+    sentence = (
+        f"{counted(mentions + certificate.again, 'stretch', 'stretches')} of text naming {counted(entities, 'entity', 'entities')} and "
+        f"{counted(blocks, 'risky block')} were removed from {counted(certificate.documents['written'], 'document')}. "
+        "Every file was read back and searched for what was removed; one in which something was found would not be here."
+    )
+    return (
+        '<header><p class="kicker"><span class="brand">shoal</span> · documents</p><h1>Redaction report</h1>'
+        f'<p class="verdict">{safe(sentence)}</p></header>'
+    )
+
+
+def _removed(certificate: DocumentsCertificate) -> str:
+    rows = [
+        (
+            words(one.kind),
+            numeral(number(one.mentions)),
+            numeral(number(one.entities)),
+            *(numeral(number(one.by.get(who, 0))) for who in ("person", RULE, NOBODY)),
+            numeral(f"{percent(one.least_sure)} to {percent(one.surest)}"),
+        )
+        for one in certificate.removed
+    ]
+    kinds = table(["Kind", "#Mentions", "#Entities", "#By a person", "#By the rule", "#Undecided", "#How sure"], rows)
+    places = counted(certificate.again, "further place")
+    return f"{kinds}<p>{safe(places)} where the same words stood again {'was' if certificate.again == 1 else 'were'} replaced too.</p>"
+
+
+def _counts(title: str, counts: Mapping[str, int]) -> str:
+    return card(title, table(["What", "#Count"], [(words(key), numeral(number(n))) for key, n in counts.items()])) if counts else ""
+
+
+def _checked(certificate: DocumentsCertificate) -> str:
+    found = "; ".join(f"{one.sentence}: {one.found:g}" for one in certificate.promises)
+    return (
+        f"{counted(certificate.searched, 'removed text was', 'removed texts were')} searched for in the written files, in every part, whatever "
+        f"the case, the accents, spaces or line ends; {counted(certificate.too_short_to_search, 'was', 'were')} too short to be searched for. "
+        f"Counted were {found}."
+    )

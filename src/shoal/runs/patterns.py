@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from shoal import cell
 from shoal.arrays import IntArray
-from shoal.attacks.linkage_by_distance import _allowed, _flat, _level_numbers
+from shoal.attacks.classes import allowed, flat, level_numbers
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.kernels.coverage import contained, satisfied
 from shoal.kernels.groups import class_ids
@@ -245,6 +245,6 @@ def _ranges(original: Table, columns: list[str], texts: Mapping[str, list[str | 
     for column in columns:
         names = _plain_texts(original, column)
         place = {name: code for code, name in enumerate(names)}
-        numbers = _level_numbers(original, column) if original.kind(column) in ("number", "date") else np.empty(0)
-        found.append([_allowed(one, place, numbers, len(names)) for one in cell.read_all(texts[column])])
-    return _flat(found)
+        numbers = level_numbers(original, column) if original.kind(column) in ("number", "date") else np.empty(0)
+        found.append([allowed(one, place, numbers, len(names)) for one in cell.read_all(texts[column])])
+    return flat(found)

@@ -14,7 +14,7 @@ import tomli_w
 from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
-from shoal.randomness import rng_for
+from shoal.randomness import chance_for
 from shoal.registry import TableKind, make
 from shoal.release import Release
 from shoal.roles import Roles
@@ -100,7 +100,7 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
     for number, step in enumerate(steps, 1):
         now = table if release is None else release.table
         rest = roles if release is None else replace(roles, identifier=())
-        made = step.protect(now, rest, rng_for(secret, "step", number, step.name), progress)
+        made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
         release = made if release is None else release.then(made)
     assert release is not None
     return release

@@ -10,16 +10,16 @@ from scipy import sparse
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.errors import DataError
-from shoal.text.words import STOP_WORDS, Vocabulary, folded, stems
+from shoal.text.words import STOP_WORDS, WordNumbers, folded, stems
 
 
 class WordCounts:
     """How often each word, as a stem, stands in each text: `terms` in alphabetical order, `counts` texts by terms."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        vocabulary = Vocabulary(joins="_")
-        rows = [vocabulary.cut(text).numbers for text in texts]
-        words = [folded(word).strip("_") for word in vocabulary.words]
+        word_numbers = WordNumbers(joins="_")
+        rows = [word_numbers.cut(text).numbers for text in texts]
+        words = [folded(word).strip("_") for word in word_numbers.words]
         reduced = [stem if word not in STOP_WORDS else "" for word, stem in zip(words, stems(words))]
         self.terms = sorted({stem for stem in reduced if stem})
         places = {stem: place for place, stem in enumerate(self.terms)}
@@ -94,7 +94,7 @@ class SearchEngine:
 
 def query_terms(query: str) -> list[str]:
     """The different stems of a query, without stop words."""
-    vocabulary = Vocabulary(joins="_")
-    vocabulary.cut(query)
-    words = [word for word in (folded(word).strip("_") for word in vocabulary.words) if word and word not in STOP_WORDS]
+    word_numbers = WordNumbers(joins="_")
+    word_numbers.cut(query)
+    words = [word for word in (folded(word).strip("_") for word in word_numbers.words) if word and word not in STOP_WORDS]
     return sorted(set(stems(words)))

@@ -34,7 +34,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a short text as they are written. `Vocabulary` does the same to a corpus."""
+    """The words of a short text as they are written. `WordNumbers` does the same to a corpus."""
     return _WORD.findall(text)
 
 
@@ -47,7 +47,7 @@ class Cut(NamedTuple):
     codes: NDArray[np.uint32]
 
 
-class Vocabulary:
+class WordNumbers:
     """Numbers the different words of texts in the order they come, as they are written; `words` are their spellings.
 
     `joins` are further characters that may stand inside a word: with "_", Pers_1 is one word.

@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from shoal.document import Document, Edit
 from shoal.documents.formats.pieces import Opened, Piece, seen
@@ -20,11 +21,24 @@ _MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _BINARY = {b"%PDF-": "a PDF", b"PK\x03\x04": "a zip or Office file", b"\xd0\xcf\x11\xe0": "an old Office file", b"\x1f\x8b": "a gzip file"}
 
 
-def read_document(path: str | Path, name: str | None = None) -> Document:
+class OpenedFile(NamedTuple):
+    """A file that was read once: the document in it, and its pieces, to be put back with edits made."""
+
+    document: Document
+    opened: Opened
+
+
+def open_file(path: str | Path, name: str | None = None) -> OpenedFile:
     """Read one file: .txt, .md, .html, .eml, .docx or .pdf. `name` is what the document is called afterwards, in place of the file's."""
     path = Path(path)
     raw = read_bytes(path)
-    return open_document(path, raw).document(path.name if name is None else name, kind_of(path), digest_of(raw))
+    opened = open_document(path, raw)
+    return OpenedFile(opened.document(path.name if name is None else name, kind_of(path), digest_of(raw)), opened)
+
+
+def read_document(path: str | Path, name: str | None = None) -> Document:
+    """The document in a file."""
+    return open_file(path, name).document
 
 
 def find_documents(folder_or_file: str | Path) -> list[Path]:

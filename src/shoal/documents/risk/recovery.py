@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +13,7 @@ from numpy.random import Generator
 from shoal.arrays import FloatArray
 from shoal.document import PERSON
 from shoal.errors import DataError, ParameterError
-from shoal.score import AttackResult, wilson
+from shoal.score import AttackResult, Risk, wilson
 from shoal.text.search import WordCounts, tf_idf
 from shoal.text.words import STOP_WORDS, folded, stems, tokens
 
@@ -31,7 +31,25 @@ class Removed:
     entity: int
 
 
-def recover_by_search(removed: Sequence[Removed], redacted: Sequence[str], rng: Generator) -> AttackResult:
+@dataclass(frozen=True)
+class Corpus:
+    """Documents before and after redaction, in one order, and what was taken out of them."""
+
+    names: tuple[str, ...]
+    originals: tuple[str, ...]
+    redacted: tuple[str, ...]
+    removed: tuple[Removed, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.originals) != len(self.redacted):
+            raise DataError(
+                f"There are {len(self.originals)} originals for {len(self.redacted)} redacted documents. Give the same documents."
+            )
+        if any(not 0 <= one.document < len(self.redacted) for one in self.removed):
+            raise ParameterError(f"A removed entity belongs to a document that is not there; there are {len(self.redacted)}.")
+
+
+class RecoverBySearch:
     """The intruder has a list of names and searches the redacted text of each document for those that were in it.
 
     A name is found if its words stand in the text in a row, without regard to case and punctuation ("whole"); or their stems do
@@ -39,39 +57,50 @@ def recover_by_search(removed: Sequence[Removed], redacted: Sequence[str], rng: 
     of the keyboard, anywhere in the text ("slips"). Chance is how often the same names are found in another document, drawn at
     random: a word that is everywhere is no recovery.
     """
-    _check(removed, len(redacted))
-    pages = [_Page(text) for text in redacted]
-    other = rng.permutation(len(redacted))
-    found = {way: np.zeros(len(removed), bool) for way in WAYS}
-    blind = np.zeros(len(removed), bool)
-    place = {int(document): position for position, document in enumerate(other)}
-    for number, one in enumerate(removed):
-        way = pages[one.document].finds(one)
-        if way is not None:
-            for wider in WAYS[WAYS.index(way) :]:
-                found[wider][number] = True
-        if len(pages) > 1:  # the next in a random circle: never the document itself
-            elsewhere = int(other[(place[one.document] + 1) % len(pages)])
-            blind[number] = pages[elsewhere].finds(one) is not None
-    hit = found[WAYS[-1]]
-    kinds = sorted({one.kind for one in removed})
-    of_kind = {kind: np.array([one.kind == kind for one in removed]) for kind in kinds}
-    return AttackResult(
-        name="recover-by-search",
-        title="Names found again by searching",
-        tried=len(removed),
-        hit=float(hit.sum()),
-        strict_hit=float(found["whole"].sum()),
-        chance=float(blind.mean()),
-        interval=wilson(float(hit.sum()), len(removed)),
-        risk="reconstruction",
-        note="The intruder has the names, and asks of each document whether they are still in it. Strict: the whole name, letter by letter.",
-        details={
-            "by_way": {way: int(found[way].sum()) for way in WAYS},
-            "by_kind": {kind: [int(hit[of_kind[kind]].sum()), int(of_kind[kind].sum())] for kind in kinds},
-        },
-        per_record=hit.astype(np.float64),
-    )
+
+    name: ClassVar[str] = "recover-by-search"
+    risk: ClassVar[Risk] = "reconstruction"
+
+    def applies(self, corpus: Corpus) -> str:
+        """Empty, or a sentence saying why it cannot be tried."""
+        return _nothing_removed(corpus) or ("" if _has_rapidfuzz() else "It needs an extra: pip install 'shoal[documents]'.")
+
+    def attack(self, corpus: Corpus, rng: Generator) -> AttackResult:
+        """Search each document for the names that were in it."""
+        _refuse(self.applies(corpus))
+        removed = corpus.removed
+        pages = [_Page(text) for text in corpus.redacted]
+        other = rng.permutation(len(pages))
+        found = {way: np.zeros(len(removed), bool) for way in WAYS}
+        blind = np.zeros(len(removed), bool)
+        place = {int(document): position for position, document in enumerate(other)}
+        for number, one in enumerate(removed):
+            way = pages[one.document].finds(one)
+            if way is not None:
+                for wider in WAYS[WAYS.index(way) :]:
+                    found[wider][number] = True
+            if len(pages) > 1:  # the next in a random circle: never the document itself
+                elsewhere = int(other[(place[one.document] + 1) % len(pages)])
+                blind[number] = pages[elsewhere].finds(one) is not None
+        hit = found[WAYS[-1]]
+        kinds = sorted({one.kind for one in removed})
+        of_kind = {kind: np.array([one.kind == kind for one in removed]) for kind in kinds}
+        return AttackResult(
+            name=self.name,
+            title="Names found again by searching",
+            tried=len(removed),
+            hit=float(hit.sum()),
+            strict_hit=float(found["whole"].sum()),
+            chance=float(blind.mean()),
+            interval=wilson(float(hit.sum()), len(removed)),
+            risk=self.risk,
+            note="The intruder has the names, and asks of each document whether they are still in it. Strict: the whole name, letter by letter.",
+            details={
+                "by_way": {way: int(found[way].sum()) for way in WAYS},
+                "by_kind": {kind: [int(hit[of_kind[kind]].sum()), int(of_kind[kind].sum())] for kind in kinds},
+            },
+            per_record=hit.astype(np.float64),
+        )
 
 
 class _Page:
@@ -104,15 +133,13 @@ class _Page:
             return True
         if len(word) < _SHORTEST or not word.isalpha():
             return False
-        try:
-            from rapidfuzz import process
-            from rapidfuzz.distance import OSA
-        except ImportError as problem:
-            raise DataError("Searching for misspelt names needs an extra: pip install 'shoal[documents]'.") from problem
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
         return process.extractOne(word, self.long, scorer=OSA.distance, score_cutoff=1) is not None
 
 
-def recover_by_context(removed: Sequence[Removed], originals: Sequence[str], redacted: Sequence[str]) -> AttackResult:
+class RecoverByContext:
     """The intruder guesses who was taken out from the words that were left.
 
     The intruder has every other document of the corpus as it was before redaction, knows who is named in each, and sees how many
@@ -122,44 +149,60 @@ def recover_by_context(removed: Sequence[Removed], originals: Sequence[str], red
     Entities named in one document only have no profile and are not tried. Chance is guessing as many at random;
     `most_frequent` in the details is guessing those who are named most often elsewhere.
     """
-    _check(removed, len(redacted))
-    if len(originals) != len(redacted):
-        raise DataError(f"There are {len(originals)} originals for {len(redacted)} redacted documents. Give the same documents.")
-    weights = tf_idf(WordCounts([*originals, *redacted]).counts)
-    before, after = weights[: len(originals)], weights[len(originals) :]
-    hits: list[float] = []
-    strict: list[float] = []
-    chances: list[float] = []
-    frequent: list[float] = []
-    by_kind: dict[str, list[float]] = {}
-    for kind in sorted({one.kind for one in removed}):
-        pairs = sorted({(one.document, one.entity) for one in removed if one.kind == kind})
-        attacked = list(_guesses(pairs, before, after))
-        for hit, only, chance, popular in attacked:
-            hits.append(hit)
-            strict.append(only)
-            chances.append(chance)
-            frequent.append(popular)
-        if attacked:
-            by_kind[kind] = [sum(one[0] for one in attacked), float(len(attacked))]
-    if not hits:
-        raise DataError("Guessing names needs two of one kind that each stand in two documents or more. Give more documents.")
-    return AttackResult(
-        name="recover-by-context",
-        title="Names guessed from the words around them",
-        tried=len(hits),
-        hit=sum(hits),
-        strict_hit=sum(strict),
-        chance=float(np.mean(chances)),
-        interval=wilson(sum(hits), len(hits)),
-        risk="reconstruction",
-        note="The intruder has all other documents unredacted, with their names. Entities named in one document only are not tried.",
-        details={"most_frequent": float(np.mean(frequent)), "by_kind": by_kind},
-    )
+
+    name: ClassVar[str] = "recover-by-context"
+    risk: ClassVar[Risk] = "reconstruction"
+
+    def applies(self, corpus: Corpus) -> str:
+        """Empty, or a sentence saying why it cannot be tried."""
+        if why := _nothing_removed(corpus):
+            return why
+        times = Counter(kind for (kind, _), documents in _documents_of(corpus.removed).items() if len(documents) > 1)
+        enough = any(entities > 1 for entities in times.values())
+        return "" if enough else "Guessing names needs two of one kind that each stand in two documents or more. Give more documents."
+
+    def attack(self, corpus: Corpus, rng: Generator) -> AttackResult:
+        """Guess who was taken out of each document. Nothing is drawn."""
+        _refuse(self.applies(corpus))
+        weights = tf_idf(WordCounts([*corpus.originals, *corpus.redacted]).counts)
+        before, after = weights[: len(corpus.originals)], weights[len(corpus.originals) :]
+        guesses: list[_Guess] = []
+        by_kind: dict[str, list[float]] = {}
+        for kind in sorted({one.kind for one in corpus.removed}):
+            pairs = sorted({(one.document, one.entity) for one in corpus.removed if one.kind == kind})
+            of_kind = list(_guesses(pairs, before, after))
+            guesses += of_kind
+            if of_kind:
+                by_kind[kind] = [sum(one.hit for one in of_kind), float(len(of_kind))]
+        hits = sum(one.hit for one in guesses)
+        return AttackResult(
+            name=self.name,
+            title="Names guessed from the words around them",
+            tried=len(guesses),
+            hit=hits,
+            strict_hit=sum(one.alone for one in guesses),
+            chance=float(np.mean([one.chance for one in guesses])),
+            interval=wilson(hits, len(guesses)),
+            risk=self.risk,
+            note="The intruder has all other documents unredacted, with their names. Entities named in one document only are not tried.",
+            details={"most_frequent": float(np.mean([one.most_frequent for one in guesses])), "by_kind": by_kind},
+        )
 
 
-def _guesses(pairs: list[tuple[int, int]], before: Any, after: Any) -> Iterable[tuple[float, float, float, float]]:
-    """Of each (document, entity) that can be tried: hit with ties shared, hit without ties, chance, hit by guessing the most frequent."""
+ATTACKS = (RecoverBySearch(), RecoverByContext())
+
+
+class _Guess(NamedTuple):
+    """Of one entity taken out of one document."""
+
+    hit: float  # with ties shared
+    alone: float  # with ties lost
+    chance: float
+    most_frequent: float  # the hit of guessing those who are named most
+
+
+def _guesses(pairs: list[tuple[int, int]], before: Any, after: Any) -> Iterable[_Guess]:
+    """Of each (document, entity) that can be tried."""
     from scipy import sparse
 
     times = Counter(entity for _, entity in pairs)
@@ -189,7 +232,7 @@ def _guesses(pairs: list[tuple[int, int]], before: Any, after: Any) -> Iterable[
         guesses = min(taken_out[document], len(candidates))
         for entity in mine.tolist():
             shared, alone = _among_best(scores, entity, guesses)
-            yield shared, alone, guesses / len(candidates), _among_best(elsewhere, entity, guesses)[0]
+            yield _Guess(shared, alone, guesses / len(candidates), _among_best(elsewhere, entity, guesses)[0])
 
 
 def _among_best(scores: FloatArray, one: int, guesses: int) -> tuple[float, float]:
@@ -199,8 +242,26 @@ def _among_best(scores: FloatArray, one: int, guesses: int) -> tuple[float, floa
     return shared, float(better + equal <= guesses)
 
 
-def _check(removed: Sequence[Removed], documents: int) -> None:
-    if not removed:
-        raise ParameterError("Nothing was taken out, so there is nothing to recover.")
-    if any(not 0 <= one.document < documents for one in removed):
-        raise ParameterError(f"A removed entity belongs to a document that is not there; there are {documents}.")
+def _documents_of(removed: Sequence[Removed]) -> dict[tuple[str, int], set[int]]:
+    """(kind, entity) -> the documents it was taken out of."""
+    documents: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for one in removed:
+        documents[one.kind, one.entity].add(one.document)
+    return documents
+
+
+def _nothing_removed(corpus: Corpus) -> str:
+    return "" if corpus.removed else "Nothing was taken out, so there is nothing to recover."
+
+
+def _has_rapidfuzz() -> bool:
+    try:
+        import rapidfuzz  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _refuse(why: str) -> None:
+    if why:
+        raise DataError(why)

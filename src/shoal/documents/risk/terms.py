@@ -14,7 +14,7 @@ import numpy as np
 from shoal.arrays import IntArray
 from shoal.errors import DataError, ParameterError
 from shoal.text.wordnet import FILES, WordNet
-from shoal.text.words import STOP_WORDS, Cut, Vocabulary, folded, stems, tokens
+from shoal.text.words import STOP_WORDS, Cut, WordNumbers, folded, stems, tokens
 
 # Table 3.1 of Abril's thesis, from section 1.4 of Executive Order 13526. It speaks of 30 words; 32 different ones are printed.
 RISK_QUERIES: dict[str, tuple[str, ...]] = {
@@ -140,7 +140,7 @@ def read_terms(path: Path) -> tuple[str, ...]:
 def read_senses(path: Path) -> dict[str, str]:
     """The senses that a list of terms names in its remarks: missile  # weapon.n.01."""
     cut = [line.partition("#") for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    return {term.strip(): said.strip() for term, _, said in cut if term.strip() and _SENSE.fullmatch(said.strip())}
+    return {term.strip(): sense.strip() for term, _, sense in cut if term.strip() and _SENSE.fullmatch(sense.strip())}
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class RiskTerms:
                 for key in _without_one(word):
                     self._slips.setdefault(key, []).append(word)
         self._reduced = reduced
-        self._vocabulary = Vocabulary()
+        self._word_numbers = WordNumbers()
         self._plain: list[str] = []  # the words met so far without case and marks
         self._wholes: dict[str, int] = {}  # the numbers of hyphenated words read as one
         self._code = np.zeros(1024, np.int64)  # of each word met so far
@@ -242,7 +242,7 @@ class RiskTerms:
 
     def _find(self, texts: list[str]) -> Iterator[Hits]:
         text = _APART.join(texts)
-        words = self._vocabulary.cut(text)
+        words = self._word_numbers.cut(text)
         joined = self._joined(text, words)
         self._learn()
         others = [(first, last - first + 1, self._term(whole)) for first, last, whole in joined]
@@ -300,10 +300,10 @@ class RiskTerms:
                 chains[-1][1] = word + 1
             else:
                 chains.append([word, word + 1])
-        wholes = ["".join(self._vocabulary.words[word] for word in words.numbers[first : last + 1]) for first, last in chains]
+        wholes = ["".join(self._word_numbers.words[word] for word in words.numbers[first : last + 1]) for first, last in chains]
         for whole in wholes:
             if whole not in self._wholes:
-                self._wholes[whole] = int(self._vocabulary.cut(whole).numbers[0])
+                self._wholes[whole] = int(self._word_numbers.cut(whole).numbers[0])
         return [(first, last, self._wholes[whole]) for (first, last), whole in zip(chains, wholes)]
 
     def _apart(self, text: str, words: Cut) -> list[tuple[int, int, int]]:
@@ -319,10 +319,10 @@ class RiskTerms:
 
     def _learn(self) -> None:
         """What the words that were never met before stand for."""
-        begin, new = len(self._plain), self._vocabulary.words[len(self._plain) :]
+        begin, new = len(self._plain), self._word_numbers.words[len(self._plain) :]
         if not new:
             return
-        while len(self._code) < len(self._vocabulary.words):
+        while len(self._code) < len(self._word_numbers.words):
             self._code = np.concatenate([self._code, np.zeros_like(self._code)])
             self._own = np.concatenate([self._own, np.full_like(self._own, -1)])
             self._part = np.concatenate([self._part, np.zeros_like(self._part)])

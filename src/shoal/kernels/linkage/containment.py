@@ -1,7 +1,8 @@
 """Linking to classes of generalized records: first by how many cells cannot hold the known value, then by distance.
 
-A cell is a list of ranges of codes, rising; a value is inside when a binary search finds its range. Most classes are ruled out by their first
-cells, so each record is held against every class, without a tree and without a matrix of pairs.
+A cell is a list of ranges of codes, rising. Classes stand in a tree by where their cells lie; a node knows, column by column, the span of codes
+that some class below it allows, and which of 64 parts of the column it allows at all. So a record asks only nodes that could fit it at least
+as well as its true class does: among classes that do not overlap, a handful.
 """
 
 from typing import NamedTuple
@@ -9,9 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, prange
 
-from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.arrays import BoolArray, FloatArray, IntArray, UintArray
+from shoal.kernels.kdtree import build
 
 TIE = 1e-12
+LEAF = 8
+DEPTH = 64  # nodes that can wait: the tree halves its classes, so 2^63 of them fit
+PARTS = 64  # of a column, one bit each
 
 
 class Ranges(NamedTuple):
@@ -23,21 +28,113 @@ class Ranges(NamedTuple):
     high: IntArray
 
 
+class ClassTree(NamedTuple):
+    """Classes in tree order, and what the classes below each node allow. A node's left child is the node after it."""
+
+    place: IntArray  # class -> where it stands in the tree
+    order: IntArray  # and back
+    cells: IntArray  # in tree order
+    start: IntArray
+    stop: IntArray
+    right: IntArray  # -1 for a leaf
+    low: IntArray  # (node, column): smallest code allowed
+    high: IntArray
+    parts: UintArray  # (node, column): bits of the parts allowed
+    levels: IntArray  # codes of each column
+    base: IntArray  # the ranges of the cells, as in Ranges
+    begin: IntArray
+    range_low: IntArray
+    range_high: IntArray
+
+
+def class_tree(cells: IntArray, ranges: Ranges, levels: IntArray) -> ClassTree:
+    """The tree of classes: `cells` says which cell each has in each column, `levels` how many codes a column has."""
+    low, high, parts = _spans(cells, *ranges, levels)
+    tree = build(np.ascontiguousarray((low + high) / np.maximum(2 * levels, 1)), LEAF)
+    order = np.asarray(tree.order)
+    low, high, parts = (np.ascontiguousarray(one[order]) for one in (low, high, parts))
+    spans = _below(tree.start, tree.stop, tree.right, low, high, parts)
+    held = np.ascontiguousarray(cells[order], dtype=np.int64)
+    links = (tree.start, tree.stop, tree.right)
+    return ClassTree(np.argsort(order), order, held, *links, *spans, levels, *ranges)  # type: ignore[call-arg]
+
+
 def linked_to_class(
-    values: IntArray, cells: IntArray, ranges: Ranges, known: FloatArray, classes: FloatArray, sizes: IntArray, true_class: IntArray
+    values: IntArray, tree: ClassTree, known: FloatArray, classes: FloatArray, sizes: IntArray, true_class: IntArray
 ) -> tuple[BoolArray, IntArray]:
     """For each record: whether a class fits better than its true one, and if not how many released records fit as well, its own included.
 
-    values: codes of the known records in the generalized columns; cells: which cell each class has there; known, classes: coordinates whose
-    squared distance decides between classes that contradict equally many values.
+    values: codes of the known records in the columns of the cells; known, classes: coordinates whose squared distance decides between classes
+    that contradict equally many values.
     """
     better, ties = np.empty(len(values), np.bool_), np.empty(len(values), np.int64)
-    _linked(values, cells, *ranges, known, classes, sizes, true_class, better, ties)
+    points = np.ascontiguousarray(classes[tree.order], dtype=np.float64)
+    boxes = _boxes(tree.start, tree.stop, tree.right, points)
+    codes, asked = np.ascontiguousarray(values, dtype=np.int64), np.ascontiguousarray(known, dtype=np.float64)
+    _linked(codes, asked, tree.place[true_class], tree, points, boxes[0], boxes[1], sizes[tree.order], better, ties)
     return better, ties
 
 
 @njit(cache=True)
-def _holds(code, begin, stop, low, high):
+def _part(code, levels):
+    return np.uint64(code if levels <= PARTS else code * PARTS // levels)
+
+
+@njit(cache=True)
+def _spans(cells, base, begin, low, high, levels):
+    n, columns = cells.shape
+    first, last = np.empty((n, columns), np.int64), np.empty((n, columns), np.int64)
+    parts = np.zeros((n, columns), np.uint64)
+    for g in range(n):
+        for c in range(columns):
+            at = base[c] + cells[g, c]
+            first[g, c], last[g, c] = levels[c], -1  # a cell that allows nothing
+            for r in range(begin[at], begin[at + 1]):
+                first[g, c], last[g, c] = min(first[g, c], low[r]), max(last[g, c], high[r])
+                for part in range(_part(low[r], levels[c]), _part(high[r], levels[c]) + 1):
+                    parts[g, c] |= np.uint64(1) << np.uint64(part)
+    return first, last, parts
+
+
+@njit(cache=True)
+def _below(start, stop, right, low, high, parts):
+    """For each node, what some class below it allows."""
+    m, columns = len(start), low.shape[1]
+    first, last = np.empty((m, columns), np.int64), np.empty((m, columns), np.int64)
+    bits = np.zeros((m, columns), np.uint64)
+    for node in range(m - 1, -1, -1):  # children before parents
+        for c in range(columns):
+            if right[node] >= 0:
+                a, b = node + 1, right[node]
+                first[node, c], last[node, c] = min(first[a, c], first[b, c]), max(last[a, c], last[b, c])
+                bits[node, c] = bits[a, c] | bits[b, c]
+                continue
+            first[node, c], last[node, c] = low[start[node], c], high[start[node], c]
+            for g in range(start[node], stop[node]):
+                first[node, c], last[node, c] = min(first[node, c], low[g, c]), max(last[node, c], high[g, c])
+                bits[node, c] |= parts[g, c]
+    return first, last, bits
+
+
+@njit(cache=True)
+def _boxes(start, stop, right, points):
+    m, d = len(start), points.shape[1]
+    low, high = np.empty((m, d)), np.empty((m, d))
+    for node in range(m - 1, -1, -1):
+        for j in range(d):
+            if right[node] >= 0:
+                low[node, j] = min(low[node + 1, j], low[right[node], j])
+                high[node, j] = max(high[node + 1, j], high[right[node], j])
+                continue
+            low[node, j], high[node, j] = points[start[node], j], points[start[node], j]
+            for g in range(start[node], stop[node]):
+                low[node, j], high[node, j] = min(low[node, j], points[g, j]), max(high[node, j], points[g, j])
+    return low, high
+
+
+@njit(cache=True)
+def holds(code, begin, stop, low, high):
+    """Whether one of the ranges from `begin` up to `stop` holds a code."""
     while begin < stop:
         middle = (begin + stop) // 2
         if code < low[middle]:
@@ -50,41 +147,64 @@ def _holds(code, begin, stop, low, high):
 
 
 @njit(cache=True)
-def _wrong(values, i, cells, g, base, begin, low, high, most):
+def _wrong(values, i, tree, g, most):
     """How many cells of class g cannot hold record i's values; stops above `most`."""
     wrong = 0
-    for c in range(cells.shape[1]):
-        at = base[c] + cells[g, c]
-        if not _holds(values[i, c], begin[at], begin[at + 1], low, high):
-            wrong += 1
-            if wrong > most:
-                break
+    for c in range(tree.cells.shape[1]):
+        at = tree.base[c] + tree.cells[g, c]
+        wrong += not holds(values[i, c], tree.begin[at], tree.begin[at + 1], tree.range_low, tree.range_high)
+        if wrong > most:
+            break
     return wrong
 
 
 @njit(cache=True)
-def _distance2(known, i, classes, g):
+def _least_wrong(values, i, tree, node):
+    """How many columns no class below a node could hold."""
+    wrong = 0
+    for c in range(tree.cells.shape[1]):
+        code = values[i, c]
+        bit = tree.parts[node, c] >> _part(code, tree.levels[c])
+        wrong += code < tree.low[node, c] or code > tree.high[node, c] or not bit & np.uint64(1)
+    return wrong
+
+
+@njit(cache=True)
+def _distance2(known, i, low, high, g):
+    """To the nearest point of a box; of a point, to that."""
     total = 0.0
     for j in range(known.shape[1]):
-        step = known[i, j] - classes[g, j]
+        step = max(low[g, j] - known[i, j], known[i, j] - high[g, j], 0.0)
         total += step * step
     return total
 
 
 @njit(cache=True, parallel=True)
-def _linked(values, cells, base, begin, low, high, known, classes, sizes, true_class, better, ties):
+def _linked(values, known, true_place, tree, points, low, high, sizes, better, ties):
     for i in prange(values.shape[0]):
-        mine = true_class[i]
-        wrong = _wrong(values, i, cells, mine, base, begin, low, high, cells.shape[1])
-        distance = _distance2(known, i, classes, mine)
+        mine = true_place[i]
+        wrong = _wrong(values, i, tree, mine, tree.cells.shape[1])
+        distance = _distance2(known, i, points, points, mine)
         better[i], ties[i] = False, 0
-        for g in range(cells.shape[0]):
-            other = _wrong(values, i, cells, g, base, begin, low, high, wrong)
-            if other > wrong:
+        stack = np.empty(DEPTH, np.int64)
+        stack[0], waiting = 0, 1
+        while waiting and not better[i]:
+            waiting -= 1
+            node = stack[waiting]
+            least = _least_wrong(values, i, tree, node)
+            if least > wrong or (least == wrong and _distance2(known, i, low, high, node) > distance * (1 + TIE)):
                 continue
-            apart = _distance2(known, i, classes, g)
-            if other < wrong or apart < distance * (1 - TIE):
-                better[i] = True
-                break
-            if apart <= distance * (1 + TIE):
-                ties[i] += sizes[g]
+            if tree.right[node] >= 0:
+                stack[waiting], stack[waiting + 1] = tree.right[node], node + 1
+                waiting += 2
+                continue
+            for g in range(tree.start[node], tree.stop[node]):
+                other = _wrong(values, i, tree, g, wrong)
+                if other > wrong:
+                    continue
+                apart = _distance2(known, i, points, points, g)
+                if other < wrong or apart < distance * (1 - TIE):
+                    better[i] = True
+                    break
+                if apart <= distance * (1 + TIE):
+                    ties[i] += sizes[g]

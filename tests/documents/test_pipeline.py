@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -10,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.certificate import read_certificate
+from shoal.checks.documents import verify_documents
 from shoal.document import Decision, Document, Finding
 from shoal.documents.case import Case
 from shoal.documents.leaks import text_leaks
-from shoal.documents.phrases import Again, Elsewhere, Seen, named_elsewhere
+from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, named_elsewhere
+from shoal.documents.pipeline.originals import Originals
 from shoal.documents.review import extended, questions, same_text
-from shoal.errors import DataError, OutputError
-from shoal.runs.documents import document_named
+from shoal.errors import DataError, OutputError, PromiseBroken
 
 EXAMPLE_3 = (
     "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a laboratory near the "
@@ -58,13 +61,13 @@ def test_example_3_with_and_without_known_places(letters, tmp_path):
 def test_one_entity_has_one_number_in_all_documents(letters, tmp_path):
     found = shoal.detect_documents(letters, tmp_path / "case")
     assert found["documents"] == 2
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
     texts = out_texts(tmp_path / "out")
     assert texts[".md"].startswith("Pers_1 and Pers_2 wrote to Email_1 on Date_1.")
     assert "Pers_1 was not amused" in texts[".md"]
     assert not text_leaks(" ".join(texts.values()), ["Smith", "Gonzalez", "anna.berg@example.org", "12 March 2019", "Imagine Inc."])
-    assert said["promises"][0]["holds"]
-    assert said["documents"] == {"written": 2, "not written": 0}
+    assert redacted.certificate.promises[0].holds
+    assert redacted.certificate.documents == {"written": 2, "not written": 0}
 
 
 def test_what_leaves_names_nobody(letters, tmp_path):
@@ -84,8 +87,8 @@ def test_what_leaves_names_nobody(letters, tmp_path):
 def test_a_file_name_that_names_somebody_cannot_be_kept(letters, tmp_path):
     (letters / "Maria Gonzalez.txt").write_text("Maria Gonzalez is well.")
     shoal.detect_documents(letters, tmp_path / "case")
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", names="keep")
-    assert list(said["failed"]) == ["Maria Gonzalez.txt"]
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out", names="keep")
+    assert list(redacted.failed) == ["Maria Gonzalez.txt"]
     assert {path.name for path in (tmp_path / "out" / "documents").iterdir()} == {"first.txt", "second.md"}
 
 
@@ -97,16 +100,16 @@ def test_risky_blocks_wait_for_a_person(letters, tmp_path):
         shoal.redact_documents(case, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     held = Case(case)
-    asked = [one for one in questions(held, lambda name: document_named(held.settings, name)) if one.block]
+    asked = [one for one in questions(held, Originals(held.settings).read) if one.block]
     assert len(asked) == 1
     held.decide([asked[0].decided("redact", "security")], by="eva")
-    said = shoal.redact_documents(case, tmp_path / "out")
+    redacted = shoal.redact_documents(case, tmp_path / "out")
     text = next(path.read_text() for path in (tmp_path / "out" / "documents").iterdir() if "weather" in path.read_text())
     assert "[removed: security]" in text
     assert "missile" not in text
     assert "weather" in text
-    assert said["blocks"] == {"redact by person": 1}
-    assert said["reasons"]["security"] == 1
+    assert redacted.certificate.blocks == {"redact by person": 1}
+    assert redacted.certificate.reasons["security"] == 1
     assert "eva" not in (tmp_path / "out" / "report.html").read_text()
     assert "eva" in (case / "report.html").read_text()
 
@@ -114,19 +117,19 @@ def test_risky_blocks_wait_for_a_person(letters, tmp_path):
 def test_blocks_by_their_score(letters, tmp_path):
     (letters / "risky.txt").write_text(RISKY)
     shoal.detect_documents(letters, tmp_path / "case", risk_terms=("missile", "bomb", "weapon", "gun"))
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", accept_blocks=0.1)
-    assert said["blocks"] == {"redact by rule": 1}
-    assert any("decided by their score" in one for one in said["warnings"])
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out", accept_blocks=0.1)
+    assert redacted.certificate.blocks == {"redact by rule": 1}
+    assert any("decided by their score" in one for one in redacted.certificate.warnings)
     kept = shoal.redact_documents(tmp_path / "case", tmp_path / "out2", accept_blocks=1.0)
-    assert kept["blocks"] == {"keep by rule": 1}
+    assert kept.certificate.blocks == {"keep by rule": 1}
 
 
 def test_a_document_that_changed_is_not_written(letters, tmp_path):
     shoal.detect_documents(letters, tmp_path / "case")
     (letters / "second.md").write_text("Something else.")
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
-    assert list(said["failed"]) == ["second.md"]
-    assert "changed" in said["failed"]["second.md"]
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert list(redacted.failed) == ["second.md"]
+    assert "changed" in redacted.failed["second.md"]
     assert len(list((tmp_path / "out" / "documents").iterdir())) == 1
     (letters / "first.txt").unlink()
     with pytest.raises(DataError, match="No document could be written"):
@@ -186,7 +189,8 @@ def test_evaluation_before_and_after(letters, tmp_path):
     assert found["risk"][0]["f"] == -100
     assert found["risk"][0]["loss"] < -50
     assert [(one["name"], one["hit"]) for one in found["attacks"]] == [("recover-by-search", 0)]
-    assert "needs two" in found["attacks_not_tried"][0]  # a failed attack does not read as low risk
+    assert [one["name"] for one in found["attacks_not_tried"]] == ["recover-by-context"]
+    assert "needs two" in found["attacks_not_tried"][0]["why"]  # a failed attack does not read as low risk
 
 
 # ---- review -------------------------------------------------------------------------------------------------------------------
@@ -197,9 +201,7 @@ def test_questions_are_those_nobody_answered(letters, tmp_path):
     shoal.detect_documents(letters, tmp_path / "case", accept=0.99)
     case = Case(tmp_path / "case")
 
-    def read(name):
-        return document_named(case.settings, name)
-
+    read = Originals(case.settings).read
     first = [one for one in questions(case, read) if one.document == "odd.txt"]
     assert [one.text for one in first] == ["Zorblat", "Zorblat", "Quux"]
     case.decide(same_text(case, first[0], "keep", "not-a-name"), by="eva")
@@ -227,7 +229,7 @@ def test_extending_by_words():
 
 
 def test_again_by_hand():
-    again = Again(["Ann Lee", "Lee", "ann@x.org", "7", "Müller"])
+    again = PhraseFinder(["Ann Lee", "Lee", "ann@x.org", "7", "Müller"])
     text = "ANN  LEE saw lee, Lee; ann@x.org; 7 Muller; Anna Leeson"
     assert [(text[a:b], n) for a, b, n in again.occurrences(text)] == [("ANN  LEE", 0), ("Lee", 1), ("ann@x.org", 2), ("Muller", 4)]
 
@@ -239,7 +241,7 @@ words = st.lists(st.sampled_from(["Ann", "Bo", "Lee", "ann", "went", "home", "Ł
 @given(words, st.lists(st.lists(st.sampled_from(["Ann", "Bo", "Lee", "Vega"]), min_size=1, max_size=3), min_size=1, max_size=4))
 def test_after_replacing_what_is_found_again_nothing_leaks(text, names):
     text, names = " ".join(text), [" ".join(name) for name in names]
-    found = list(Again(names).occurrences(text))
+    found = list(PhraseFinder(names).occurrences(text))
     assert all(b <= c for (_, b, _), (c, _, _) in pairwise(found))
     for start, end, number in found:
         assert text[start:end].casefold() == names[number].casefold()
@@ -253,7 +255,7 @@ def test_names_found_elsewhere_and_their_surnames():
     seen = Seen({}, set())
     seen.add(Document("a", "Henry Adams paid. The rose was red."), [Finding(0, 11, "person", 0.95, "x")])
     seen.add(Document("b", "Rose Green paid."), [Finding(0, 10, "person", 0.95, "x")])
-    found = Elsewhere(seen, 0.5).detect(Document("c", "Adams and henry adams met Green; Rose Green, too. A Rose."))
+    found = CollectionSearch(seen, 0.5).detect(Document("c", "Adams and henry adams met Green; Rose Green, too. A Rose."))
     text = "Adams and henry adams met Green; Rose Green, too. A Rose."
     assert [text[one.start : one.end] for one in found] == ["Adams", "henry adams", "Green", "Rose Green"]
     merged = named_elsewhere([Finding(0, 5, "unknown", 0.3, "y"), Finding(26, 31, "location", 0.7, "z")], found)
@@ -263,7 +265,7 @@ def test_names_found_elsewhere_and_their_surnames():
 def test_a_word_that_the_collection_writes_small_is_no_surname():
     seen = Seen({}, {"green"})
     seen.names["Rose Green", "person"] = 0.95
-    assert [one.end for one in Elsewhere(seen, 0.5).detect(Document("c", "Green trees, Rose Green"))] == [23]
+    assert [one.end for one in CollectionSearch(seen, 0.5).detect(Document("c", "Green trees, Rose Green"))] == [23]
 
 
 def test_the_same_case_gives_the_same_documents(letters, tmp_path):
@@ -276,8 +278,8 @@ def test_the_same_case_gives_the_same_documents(letters, tmp_path):
 @pytest.mark.parametrize("style", ["label", "surrogate", "black-box", "general"])
 def test_every_style_holds(letters, tmp_path, style):
     shoal.detect_documents(letters, tmp_path / "case")
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out", style=style, seed=1)
-    assert not said["failed"]
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out", style=style, seed=1)
+    assert not redacted.failed
     joined = " ".join(out_texts(tmp_path / "out").values())
     assert not text_leaks(joined, ["Smith", "Gonzalez", "anna.berg", "Washington Square Park"])
     assert re.search(r"New York", joined)
@@ -331,7 +333,7 @@ def test_text_in_another_encoding_is_not_read_as_nonsense(letters, tmp_path):
 def test_words_of_forms_are_nobody(letters, tmp_path):
     (letters / "form.txt").write_text("PATIENT: HYACINTH ABERNETHY  MRN 00482913\n\nDear Mrs Abernethy,\n\nThank you.\n")
     shoal.detect_documents(letters, tmp_path / "case")
-    texts = {text.lower() for one in Case(tmp_path / "case").looked() for text in one.texts}
+    texts = {text.lower() for one in Case(tmp_path / "case").findings() for text in one.texts}
     assert not {"mrn", "dear", "thank", "patient"} & texts
     assert "hyacinth abernethy" in texts
 
@@ -349,6 +351,97 @@ def test_words_that_may_be_a_removed_name_are_counted(letters, tmp_path):
     (letters / "third.txt").write_text("It was Brown, and the brown dog came with him.")
     shoal.detect_documents(letters, tmp_path / "case")
     Case(tmp_path / "case").decide([("third.txt", Decision(7, 12, "person", "redact"))], by="eva")
-    said = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
-    assert said["promises"][0]["perhaps_in"] == 1
-    assert any("In 1 document a removed word stands in lower case" in one for one in said["warnings"])
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert redacted.certificate.perhaps_in == 1
+    assert any("In 1 document a removed word stands in lower case" in one for one in redacted.certificate.warnings)
+
+
+# ---- one record per document, computed once -----------------------------------------------------------------------------------
+
+
+def test_each_document_is_judged_read_and_searched_once(letters, tmp_path, monkeypatch):
+    from shoal.documents.formats import write
+    from shoal.documents.pipeline import originals, planning
+
+    shoal.detect_documents(letters, tmp_path / "case")
+    calls = Counter()
+
+    def counted(module, name):
+        real = getattr(module, name)
+
+        def call(*given, **words):
+            calls[name] += 1
+            return real(*given, **words)
+
+        monkeypatch.setattr(module, name, call)
+
+    for module, name in ((planning, "verdicts"), (originals, "open_file"), (write, "search_file")):
+        counted(module, name)
+    shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert calls == {"verdicts": 2, "open_file": 2, "search_file": 2}
+
+
+@pytest.fixture
+def spelt_out(letters, tmp_path):
+    """A case in which a removed word stands again in a way that only the search of what was written sees."""
+    (letters / "third.txt").write_text("Dear Zimmerwald, hello. Z i m m e r w a l d left.")
+    shoal.detect_documents(letters, tmp_path / "case")
+    Case(tmp_path / "case").decide([("third.txt", Decision(5, 15, "person", "redact"))], by="eva")
+    return tmp_path / "case"
+
+
+def test_what_was_found_is_counted_and_a_broken_promise_writes_nothing(spelt_out, tmp_path, monkeypatch):
+    """With a writer that puts in place whatever it wrote, the count of what was found breaks the promise."""
+    from shoal.documents.formats import write
+
+    monkeypatch.setattr(write, "_refuse", lambda name, searched: None)
+    with pytest.raises(PromiseBroken, match="so nothing is"):
+        shoal.redact_documents(spelt_out, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_still_found_is_said_to_the_case_alone(spelt_out, tmp_path):
+    redacted = shoal.redact_documents(spelt_out, tmp_path / "out")
+    assert list(redacted.failed) == ["third.txt"]
+    assert "would still be found" in redacted.failed["third.txt"]
+    assert "Zimmerwald" not in redacted.failed["third.txt"]
+    assert "Zimmerwald" in (spelt_out / "report.html").read_text()
+    assert "immerwald" not in (tmp_path / "out" / "report.html").read_text()
+    promise = redacted.certificate.promises[0]
+    assert (promise.what, promise.value, promise.found, promise.holds, promise.unit) == ("nothing-left", 0, 0, True, "texts")
+    assert redacted.certificate.documents == {"written": 2, "not written": 1}
+
+
+def test_a_folder_is_held_against_its_certificate(letters, tmp_path):
+    shoal.detect_documents(letters, tmp_path / "case")
+    out = tmp_path / "out"
+    redacted = shoal.redact_documents(tmp_path / "case", out)
+    certificate = read_certificate(out / "certificate.json")
+    assert certificate == redacted.certificate
+    assert all(one.holds for one in verify_documents(out, certificate))
+    (out / "documents" / "more.txt").write_text("x")
+    first = out / certificate.files[0].file
+    first.write_text("y")
+    assert [one.what for one in verify_documents(out, certificate) if not one.holds] == [
+        "files",
+        "files that are not listed",
+        "files whose bytes changed",
+    ]
+    first.unlink()
+    assert "files that are missing" in [one.what for one in verify_documents(out, certificate) if not one.holds]
+    with pytest.raises(DataError, match="not a folder"):
+        verify_documents(out / "certificate.json", certificate)
+
+
+def test_words_marked_by_hand_in_rows_of_a_table(tmp_path):
+    path = tmp_path / "notes.csv"
+    path.write_text("id,note\n1,the xq17b broke\n2,nothing new\n3,xq17b again\n")
+    shoal.detect_documents(path, tmp_path / "case", column="note")
+    from shoal.runs.documents import mark_case
+
+    assert mark_case(Case(tmp_path / "case"), ["xq17b"], kind="account") == [2]
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert [one.file for one in redacted.certificate.files] == ["documents.csv"]
+    assert redacted.certificate.searched == 2
+    assert all(one.holds for one in verify_documents(tmp_path / "out", redacted.certificate))
+    assert "xq17b" not in (tmp_path / "out" / "documents.csv").read_text()

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.document import Document, Finding
-from shoal.documents.case import Looked
+from shoal.documents.case import DocumentFindings
 from shoal.documents.formats.pieces import edited
 from shoal.documents.leaks import UNSURE, text_leaks
-from shoal.documents.phrases import Again, Elsewhere, Seen, says_something
+from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, says_something
 from shoal.documents.redact import edits_of, verdicts
 
 
@@ -19,7 +19,7 @@ def looked(text, *words, sure=1.0):
         at = text.index(word, at)
         findings.append(Finding(at, at + len(word), "organization", sure, "test"))
         at += len(word)
-    return Looked("a.txt", "txt", "", len(text), tuple(findings), tuple(words), ())
+    return DocumentFindings("a.txt", "txt", "", len(text), tuple(findings), tuple(words), ())
 
 
 def redacted(text, one, replacements, undecided="redact"):
@@ -53,7 +53,7 @@ def test_the_same_words_go_everywhere(text, found, puts, expected):
 def test_what_nobody_decided_goes_with_what_is_sure():
     text = "Mr. Brown left. Brown stays."
     one = looked(text, "Brown", "Brown")
-    unsure = Looked(
+    unsure = DocumentFindings(
         one.name, one.kind, one.digest, one.length, (one.findings[0], Finding(16, 21, "organization", 0.2, "test")), one.texts, ()
     )
     new, leaks, more = redacted(text, unsure, ("Pers_1",), "keep")
@@ -62,10 +62,10 @@ def test_what_nobody_decided_goes_with_what_is_sure():
 
 def test_ends_are_whole_unless_asked_otherwise():
     text = "John Browning met John Brown."
-    assert [text[a:b] for a, b, _ in Again(["John Brown"]).occurrences(text)] == ["John Brown"]
-    assert [text[a:b] for a, b, _ in Again(["John Brown"], "open").occurrences(text)] == ["John Browning", "John Brown"]
-    assert [n for _, _, n in Again(["John Brown", "John Browning"], "open").occurrences(text)] == [1, 0]
-    assert not list(Again(["Brown"], "open").occurrences("Browning"))
+    assert [text[a:b] for a, b, _ in PhraseFinder(["John Brown"]).occurrences(text)] == ["John Brown"]
+    assert [text[a:b] for a, b, _ in PhraseFinder(["John Brown"], "open").occurrences(text)] == ["John Browning", "John Brown"]
+    assert [n for _, _, n in PhraseFinder(["John Brown", "John Browning"], "open").occurrences(text)] == [1, 0]
+    assert not list(PhraseFinder(["Brown"], "open").occurrences("Browning"))
 
 
 def test_little_words_name_nobody():
@@ -78,7 +78,7 @@ def test_organizations_found_elsewhere_keep_their_capitals():
     seen = Seen({("Armed Forces", "organization"): 0.9, ("Ann Berg", "person"): 0.9}, set())
     one = Document("a.txt", "The armed forces met ann berg. The Armed Forces did not.")
     seen.add(one, [])
-    assert [one.text[f.start : f.end] for f in Elsewhere(seen, 0.5).detect(one)] == ["ann berg", "Armed Forces"]
+    assert [one.text[f.start : f.end] for f in CollectionSearch(seen, 0.5).detect(one)] == ["ann berg", "Armed Forces"]
 
 
 VOCABULARY = ("Brown", "Green", "Adams", "Oxford", "Soviet", "council", "garden", "river", "Union", "meeting")
@@ -100,8 +100,8 @@ def test_no_removed_words_are_left(data):
             findings.append(Finding(starts[first], starts[last - 1] + len(words[last - 1]), "person", sure, "test"))
         first = last + 1
     texts = tuple(text[one.start : one.end] for one in findings)
-    one = Looked("a.txt", "txt", "", len(text), tuple(findings), texts, ())
+    one = DocumentFindings("a.txt", "txt", "", len(text), tuple(findings), texts, ())
     undecided = data.draw(st.sampled_from(["redact", "keep"]))
-    going = verdicts(one, (), 0.5, undecided).going()
+    going = verdicts(one, (), 0.5, undecided).going
     new, leaks, _ = redacted(text, one, [data.draw(st.sampled_from([f"Pers_{i}", None])) for i in range(len(going))], undecided)
     assert not leaks, new

@@ -1,0 +1,108 @@
+"""Classes as an intruder sees them: released records that are alike in every column he knows. Found once, for all attacks that ask for them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.attacks.matching import IntruderView
+from shoal.cell import Cell, read_all, to_number
+from shoal.kernels.groups import class_ids
+from shoal.kernels.linkage.containment import ClassTree, Ranges, class_tree, linked_to_class
+from shoal.release import Release
+from shoal.table import Table
+
+
+class ReleasedClasses(NamedTuple):
+    """The class of each released row, a row of each class, how many rows it has; and the tree that finds classes a record could be in."""
+
+    of_row: IntArray
+    first: IntArray
+    sizes: IntArray
+    tree: ClassTree
+
+
+def released_classes(original: Table, release: Release, view: IntruderView) -> ReleasedClasses:
+    """Of the columns that the intruder knows."""
+    return release.once(("classes", *view.columns), lambda: _classes(original, release, view), original)
+
+
+def _classes(original: Table, release: Release, view: IntruderView) -> ReleasedClasses:
+    table = release.table
+    of_row, count = class_ids([table.codes(column) for column in view.columns])
+    first = np.empty(count, np.int64)
+    first[of_row[::-1]] = np.arange(len(of_row))[::-1]
+    cells = [table.codes(column)[first] for column in view.sets]
+    ranges = [allowed_ranges(original, table, column) for column in view.sets]
+    levels = [len(original.levels(column)) for column in view.sets]
+    for j in np.flatnonzero(view.exact):  # a plain value is a cell that allows itself alone
+        most = int(max(view.released_nominal[:, j].max(initial=0), view.known_nominal[:, j].max(initial=0))) + 1
+        cells.append(view.released_nominal[first, j])
+        ranges.append([[(code, code)] for code in range(most)])
+        levels.append(most)
+    tree = class_tree(np.column_stack(cells), flat(ranges), np.array(levels, np.int64))
+    return ReleasedClasses(of_row, first, np.bincount(of_row, minlength=count), tree)
+
+
+def shares_by_class(
+    original: Table, release: Release, view: IntruderView, known: FloatArray, placed: FloatArray, asked: BoolArray
+) -> FloatArray:
+    """Share of a hit for each record asked; `known` and `placed` are coordinates of these records and of the classes."""
+    classes = released_classes(original, release, view)
+    exact = view.known_nominal[asked][:, view.exact]
+    values = np.column_stack([*(original.codes(column)[view.rows[asked]] for column in view.sets), exact])
+    better, ties = linked_to_class(values, classes.tree, known, placed, classes.sizes, classes.of_row[view.true_row[asked]])
+    return np.where(better, 0.0, 1 / np.maximum(ties, 1))
+
+
+def allowed_ranges(original: Table, released: Table, column: str) -> list[list[tuple[int, int]]]:
+    """For each cell of a released column, the ranges of the original's codes it allows."""
+    names = [None if v is None else str(v) for v in original.levels(column).cast(pa.string()).to_pylist()]
+    place = {name and name.removesuffix(".000000"): code for code, name in enumerate(names)}
+    is_number = original.kind(column) in ("number", "date")
+    numbers = level_numbers(original, column) if is_number else np.empty(0)
+    return [allowed(one, place, numbers, len(names)) for one in read_all(released.levels(column).to_pylist())]
+
+
+def level_numbers(table: Table, column: str) -> FloatArray:
+    """The number of each code, rising; missing, the last code, has none."""
+    result = np.full(len(table.levels(column)), np.nan)
+    result[table.codes(column)] = table.number(column)
+    return np.asarray(result[~np.isnan(result)])
+
+
+def allowed(one: Cell, place: dict[str | None, int], numbers: FloatArray, levels: int) -> list[tuple[int, int]]:
+    """The ranges of codes that a cell allows."""
+    if one.suppressed:
+        return [(0, levels - 1)]
+    found = [] if one.interval is None else [one.interval]
+    codes = []
+    for value, ends in zip(one.values, one.within or (None,) * len(one.values)):
+        number = None if value is None or not len(numbers) else to_number(value)
+        if ends:
+            found.append(ends)
+        elif number is not None:
+            found.append((number, number))
+        elif value in place:
+            codes.append((place[value], place[value]))
+    for low, high in found:
+        slack = 1e-9 * max(abs(low), abs(high))  # a number written in text may differ in its last digit
+        begin, stop = numbers.searchsorted(low - slack, "left"), numbers.searchsorted(high + slack, "right")
+        if stop > begin:
+            codes.append((int(begin), int(stop) - 1))
+    return sorted(codes)
+
+
+def flat(columns: list[list[list[tuple[int, int]]]]) -> Ranges:
+    """Ranges of all cells of all columns, one after the other."""
+    base, begin, low, high = [], [0], [], []
+    for cells in columns:
+        base.append(len(begin) - 1)
+        for ranges in cells:
+            low += [a for a, _ in ranges]
+            high += [b for _, b in ranges]
+            begin.append(len(low))
+    return Ranges(*(np.array(part, np.int64) for part in (base, begin, low, high)))

@@ -1,0 +1,106 @@
+"""One way to apply what was decided: a change made to every batch of rows, or a plan on counts spread over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import IntArray, UintArray
+from shoal.contracts import Source
+from shoal.counts import Counts
+from shoal.randomness import Chance
+from shoal.release import Release, Step
+from shoal.roles import Roles
+from shoal.rows import Batch
+from shoal.table import Table
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """A plan on counts: so many rows of a combination go into a group (-1: they are dropped), and what each group publishes in each column."""
+
+    counts: Counts
+    combination: IntArray
+    group: IntArray
+    rows: IntArray
+    cells: Mapping[str, pa.Array]
+
+    def groups_of(self, places: IntArray, ids: UintArray, chance: Chance) -> IntArray:
+        """The group of each row. Of a combination that is parted, rows go in the order of keyed hashes: they are interchangeable."""
+        parts = np.bincount(self.combination, minlength=len(self.counts))
+        only = np.full(len(self.counts), -1)
+        only[self.combination] = self.group
+        groups = only[places]
+        parted = np.flatnonzero(parts[places] > 1)
+        if len(parted):
+            order = parted[np.lexsort((chance.words(ids[parted], "which of a combination"), places[parted]))]
+            of_parted = np.flatnonzero(parts[self.combination] > 1)
+            of_parted = of_parted[np.argsort(self.combination[of_parted], kind="stable")]
+            groups[order] = np.repeat(self.group[of_parted], self.rows[of_parted])
+        return groups
+
+
+def recoded(source: Source, recoding: Recoding, roles: Roles, step: Step, chance: Chance, warnings: tuple[str, ...] = ()) -> Release:
+    """Every row with the cells of its group."""
+    batches = list(source.batches(chance))
+    places = np.concatenate([recoding.counts.places(batch.table) for batch in batches])
+    groups = recoding.groups_of(places, np.concatenate([batch.ids for batch in batches]), chance)
+    starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
+    of_batch = {id(batch.table): groups[a:b] for batch, a, b in zip(batches, starts, starts[1:])}
+
+    def cells(batch: Batch) -> Change:
+        mine = of_batch[id(batch.table)]
+        kept = np.flatnonzero(mine >= 0)
+        whole = len(kept) == len(mine)
+        groups_now = pa.array(mine if whole else mine[kept])
+        return Change({column: _spread(texts, groups_now) for column, texts in recoding.cells.items()}, None if whole else kept)
+
+    made = changed(batches, cells, roles, step, chance, warnings)
+    texts = {column for column, values in recoding.cells.items() if pa.types.is_string(values.type)}
+    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells), _codes={})) if texts else made
+
+
+class Change(NamedTuple):
+    """New columns of a batch; and which of its rows stay, where some do not."""
+
+    columns: Mapping[str, pa.Array]
+    kept: IntArray | None = None
+
+
+def changed(
+    batches: Sequence[Batch],
+    change: Callable[[Batch], Change],
+    roles: Roles,
+    step: Step,
+    chance: Chance,
+    warnings: tuple[str, ...] = (),
+) -> Release:
+    """The release of all batches, each changed by itself."""
+    tables, ids, rows, first = [], [], [], 0
+    for batch in batches:
+        columns, kept = change(batch)
+        inside = batch.table if kept is None else batch.table.take(kept)
+        tables.append(inside.with_columns(columns))
+        ids.append(batch.ids if kept is None else batch.ids[kept])
+        rows.append(first + (np.arange(len(batch.ids)) if kept is None else kept))
+        first += len(batch.ids)
+    whole = tables[0] if len(tables) == 1 else _together(tables)
+    made = Release.of(whole, {}, roles, step, chance, warnings, np.concatenate(ids))
+    return replace(made, source_row=np.concatenate(rows)[made.source_row])
+
+
+def _together(tables: list[Table]) -> Table:
+    arrow = pa.concat_tables([table.plain for table in tables], promote_options="permissive")
+    return replace(tables[0], arrow=arrow.combine_chunks(), _codes={})
+
+
+def _spread(cells: pa.Array, groups: pa.Array) -> Any:
+    """Each record's cell. Texts are kept once each, with a number per record: written out they would take hundreds of bytes a record."""
+    if not pa.types.is_string(cells.type):
+        return cells.take(groups)
+    each = cells.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(each.indices.take(groups), each.dictionary)
