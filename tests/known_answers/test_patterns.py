@@ -168,13 +168,16 @@ def test_no_groups_no_patterns():
         patterns_of(release, patients.take(np.arange(5)))
 
 
+BARE = certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}, warnings=[], versions={})
+
+
 def test_only_the_internal_report_says_what_the_original_tells():
     found = patterns_of(RELEASE, ORIGINAL)
-    public, internal = public_report(certificate([]), [], found), internal_report(certificate([]), [], [], found)
+    public, internal = public_report(BARE, [], found), internal_report(BARE, [], [], found)
     assert "age in [22..31] and town = A" in public
     assert "age in [22..31] and town = A" in internal
     for said in ("1 satisfy no pattern", "Originals that satisfy it", '<td class="n">4</td>'):
         assert said in internal
         assert said not in public
     single = released([(1, YOUNG), (2, YOUNG), (3, YOUNG), (6, OLD), (7, OLD), (9, ("M", "50", "B"))])
-    assert "50" not in public_report(certificate([]), [], patterns_of(single, ORIGINAL)).split("<main>")[1]
+    assert "50" not in public_report(BARE, [], patterns_of(single, ORIGINAL)).split("<main>")[1]
