@@ -6,10 +6,12 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -22,6 +24,7 @@ from shoal.table import Format, Table
 # Missing in any column; and, only where all the rest are numbers, also:
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
 MISSING_NUMBER = (*MISSING, ".", "-", "None", "none")
+HEAD = 1000  # cells that mostly tell of what kind a column is not
 DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a postal code: text
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -103,13 +106,16 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
         raise DataError(
             f"{path}: the column name '{twice}' appears {names.count(twice)} times in the header. Rename the columns so that each is different."
         )
-    repeating = _repeating(sample, delimiter, names)
-    strings = _strings(path, raw, names, delimiter, repeating)
+    strings = _strings(path, raw, names, delimiter, _forms(sample, delimiter, names, as_text))
     del raw
     decimal = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
     tokens = {token for token in (*MISSING, *missing) if token}
     columns, used = [], set()
     for name in names:
+        if strings.column(name).type == pa.int64():
+            columns.append(_joined(strings.column(name)))
+            used |= {""} if columns[-1].null_count else set()
+            continue
         places, cells = _distinct(strings.column(name))
         cells = pc.utf8_trim_whitespace(cells)
         column, found = _as_text(cells, tokens) if name in as_text else _typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})
@@ -122,20 +128,33 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
 
 def _as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
     """The bytes of a file in UTF-8, and the encoding it was in."""
+    if encoding is None and b"\x00" not in raw[:4096] and raw.isascii():
+        return raw, "utf-8"
     text, encoding = _decode(path, raw, encoding)
     return (raw.removeprefix(b"\xef\xbb\xbf") if encoding == "utf-8" else text.encode("utf-8")), encoding
 
 
-def _repeating(sample: str, delimiter: str, names: list[str]) -> set[str]:
-    """Columns whose cells repeat, as far as a sample tells: they are kept once each, and typed as such."""
+def _forms(sample: str, delimiter: str, names: list[str], as_text: Sequence[str]) -> dict[str, pa.DataType]:
+    """How a sample suggests to read each column: whole numbers; cells that repeat, kept and typed once each; or texts."""
     rows = [row for row in _cells(sample, delimiter) if len(row) == len(names)][1:2001]
-    return {name for name, cells in zip(names, zip(*rows)) if 2 * len(set(cells)) < len(cells)}
+    forms = dict.fromkeys(names, pa.string())
+    for name, cells in zip(names, zip(*rows)):
+        known = {cell for cell in cells if cell}
+        if name not in as_text and known and all(re.search(_WHOLE, cell) for cell in known):
+            forms[name] = pa.int64()
+        elif len({*cells}) < 0.98 * len(cells):
+            forms[name] = pa.dictionary(pa.int32(), pa.string())
+    return forms
+
+
+def _joined(cells: pa.ChunkedArray) -> pa.Array:
+    return cells.chunk(0) if cells.num_chunks == 1 else pa.concat_arrays(cells.chunks)
 
 
 def _distinct(cells: pa.ChunkedArray) -> tuple[pa.Array | None, pa.Array]:
     """Which distinct cell each row has, where cells repeat, and these; else the cells themselves."""
     if not pa.types.is_dictionary(cells.type):
-        return None, pa.concat_arrays(cells.chunks) if cells.num_chunks != 1 else cells.chunk(0)
+        return None, _joined(cells)
     whole = cells.unify_dictionaries()
     return pa.concat_arrays([chunk.indices for chunk in whole.chunks]), whole.chunk(0).dictionary
 
@@ -176,10 +195,11 @@ def _cells(sample: str, delimiter: str) -> Iterator[list[str]]:
     return iter(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
 
 
-def _strings(path: Path, raw: bytes, names: list[str], delimiter: str, repeating: set[str]) -> pa.Table:
-    """Every cell as text, repeating ones kept once each. Ragged rows are told by line, without their content."""
+def _strings(path: Path, raw: bytes, names: list[str], delimiter: str, forms: dict[str, pa.DataType]) -> pa.Table:
+    """The cells as text, or in the forms suggested where these keep every letter. Ragged rows are told by line, without their content."""
     ragged: list[tuple[int | None, int, int]] = []
-    if raw.count(b'"') % 2:  # Arrow would take all the rest of the file for one cell
+    quotes = raw.count(b'"')
+    if quotes % 2:  # Arrow would take all the rest of the file for one cell
         try:
             for _ in csv.reader(io.StringIO(raw.decode("utf-8"), newline=""), delimiter=delimiter, strict=True):
                 pass
@@ -190,14 +210,27 @@ def _strings(path: Path, raw: bytes, names: list[str], delimiter: str, repeating
         ragged.append((row.number, row.actual_columns, row.expected_columns))
         return "skip"
 
-    types = {name: pa.dictionary(pa.int32(), pa.string()) if name in repeating else pa.string() for name in names}
-    try:
-        table = pacsv.read_csv(
+    longest = max(map(len, raw[: 1 << 20].split(b"\n")))
+    block = (64 if quotes or longest > 1 << 16 else 1) << 20  # small stretches stay near the processor; a row must fit into one
+
+    def read(types: dict[str, pa.DataType]) -> pa.Table:
+        return pacsv.read_csv(
             pa.BufferReader(raw),
-            read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=64 << 20),
-            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
-            convert_options=pacsv.ConvertOptions(column_types=types, strings_can_be_null=False),
+            read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=block),
+            # only a quoted cell can hold a line end
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=quotes > 0, invalid_row_handler=note),
+            convert_options=pacsv.ConvertOptions(column_types=types, strings_can_be_null=False, null_values=[""]),
         )
+
+    try:
+        if not quotes and b"\r" not in raw and pa.int64() in forms.values():
+            with suppress(pa.ArrowInvalid):
+                table = read(forms)
+                if not ragged and _length(table) == len(raw) - raw.index(b"\n") - 1:
+                    return table
+            ragged.clear()
+        kept = {name: pa.dictionary(pa.int32(), pa.string()) if form == pa.int64() else form for name, form in forms.items()}
+        table = read(kept)
     except (pa.ArrowInvalid, pa.ArrowKeyError):  # its message may quote a cell
         raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
     if ragged:
@@ -209,6 +242,21 @@ def _strings(path: Path, raw: bytes, names: list[str], delimiter: str, repeating
             f"{f', and {len(ragged) - 1} more like it' if len(ragged) > 1 else ''}. Quote cells that hold the delimiter '{delimiter}', or mend the row."
         )
     return table
+
+
+def _length(table: pa.Table) -> int:
+    """How many bytes a table takes as CSV without quotes. A whole number that was written otherwise, as 007 or +7, takes more in the file."""
+    total = table.num_rows * table.num_columns  # delimiters and line ends
+    for column in table.columns:
+        for chunk in column.chunks:
+            if chunk.type == pa.int64():
+                size = np.abs(known := np.asarray(chunk.drop_null()))
+                total += len(known) + int((known < 0).sum()) + sum(int((size >= 10**digit).sum()) for digit in range(1, 19))
+            elif pa.types.is_dictionary(chunk.type):
+                total += int(np.asarray(pc.binary_length(chunk.dictionary)).astype(np.int64)[np.asarray(chunk.indices)].sum())
+            else:
+                total += pc.sum(pc.binary_length(chunk)).as_py() or 0
+    return int(total)
 
 
 def _uses_decimal_comma(strings: pa.Table) -> bool:
@@ -235,6 +283,8 @@ def _as_text(array: pa.Array, tokens: set[str]) -> tuple[pa.Array, set[str]]:
 
 def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[str]) -> tuple[pa.Array, set[str]]:
     """Whole numbers, numbers, dates, or text; and which missing tokens were seen. Some tokens mean missing only among numbers."""
+    if len(array) > 2 * HEAD and pa.types.is_string(_typed(array.slice(0, HEAD), decimal, tokens, number_tokens)[0].type):
+        return _as_text(array, tokens)  # what the first cells are not, the column is not
     for tried in (tokens, number_tokens):
         cells, used = _as_text(array, tried)
         known = cells.drop_null()
@@ -249,7 +299,7 @@ def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[s
         (r"^\d{4}-\d{2}-\d{2}$", pa.date32()),
         (r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?$", pa.timestamp("us")),
     ):
-        if pc.all(pc.match_substring_regex(known, pattern)).as_py():
+        if _all_match(known, pattern):
             try:
                 return cells.cast(type_), used
             except pa.ArrowInvalid:  # the 31st of February
@@ -261,14 +311,19 @@ def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
     """The cells as numbers if every known one is; codes with leading zeros, or too long to be exact, are text."""
     if decimal == ",":
         cells, known = pc.replace_substring(cells, ",", "."), pc.replace_substring(known, ",", ".")
-    if pc.all(pc.match_substring_regex(known, _WHOLE)).as_py():
+    if _all_match(known, _WHOLE):
         return cells.cast(pa.int64())
-    real = pc.or_(pc.match_substring_regex(known, _REAL), pc.match_substring_regex(known, _INFINITE))
-    if not pc.all(real).as_py():
+    if not _all_match(known, f"{_REAL}|{_INFINITE}"):
         return None
     if pc.any(pc.match_substring_regex(known, _CODE)).as_py():
         return None
     return pc.add(cells.cast(pa.float64()), 0.0)  # -0.0 and 0.0 are one value
+
+
+def _all_match(cells: pa.Array, pattern: str) -> bool:
+    """Whether every cell is of a form; the first ones tell mostly that not."""
+    head = cells.slice(0, HEAD)
+    return bool(pc.all(pc.match_substring_regex(head, pattern)).as_py() and pc.all(pc.match_substring_regex(cells, pattern)).as_py())
 
 
 def write_table(table: Table, path: str | Path) -> None:
