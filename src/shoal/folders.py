@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class RunFolder:
             about = json.loads((self.path / PRIVATE / "run.json").read_text())
             source_row = np.load(self.path / PRIVATE / "source_rows.npy", allow_pickle=False)
             return int(about.pop("seed"), 16), source_row, about
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, BadZipFile):
             raise DataError(f"{self.path}/private is damaged. Make the run again.") from None
 
     def report_inside(self, page: str) -> None:

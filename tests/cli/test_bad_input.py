@@ -344,7 +344,7 @@ def full(*_args, **_words):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("what", ["certificate", "_write_private", "write_reports", "public_report", "internal_report", "check_promises"])
+@pytest.mark.parametrize("what", ["certify", "before_after", "generalized_patterns", "public_report", "internal_report", "check_file"])
 def test_a_disk_that_fills_up_at_any_step(refused, table, desk, monkeypatch, what):
     monkeypatch.setattr(run_module, what, full)
     refused(*protect(table, desk / "a" / "run"), says="the disk is full")
@@ -421,7 +421,7 @@ def test_interrupted_in_the_middle(refused, table, desk, monkeypatch, where):
     if where == "method":
         monkeypatch.setattr(Noise, "protect", interrupt)
     else:
-        monkeypatch.setattr(run_module, {"measure": "measured", "attack": "attacked", "report": "write_reports"}[where], interrupt)
+        monkeypatch.setattr(run_module, {"measure": "measure_all", "attack": "attack_all", "report": "public_report"}[where], interrupt)
     refused(*protect(table, desk / "run", method=("-m", "noise")), says="stopped; nothing was written", code=130)
 
 
@@ -432,7 +432,7 @@ def test_a_real_interrupt(desk):
         "import sys, time, shoal.runs.run\n"
         "from shoal.cli import main\n"
         "def certificate(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.runs.run.certificate = certificate\n"
+        "shoal.runs.run.certify = certificate\n"
         "main()\n"
     )
     words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
@@ -459,7 +459,7 @@ def test_terminated_leaves_nothing_visible(desk):
     slow = (
         "import time, shoal.runs.run\nfrom shoal.cli import main\n"
         "def f(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.runs.run.certificate = f\nmain()\n"
+        "shoal.runs.run.certify = f\nmain()\n"
     )
     words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}
@@ -1100,7 +1100,7 @@ def test_a_wrong_certificate(refused, released, table, desk):
     for text in ("", "{", "[]", "3", "{}", '{"release": 3}', json.dumps({**said, "promises": 3}), json.dumps({**said, "promises": [3]})):
         wrong.write_text(text)
         refused("verify", folder / "release.csv", wrong, says="")
-    promise = [{"what": "magic", "value": 3, "columns": ["age"]}]
+    promise = [{**said["promises"][0], "what": "magic"}]
     wrong.write_text(json.dumps({**said, "promises": promise}))
     refused("verify", folder / "release.csv", wrong, says="no check for the promise 'magic'")
     refused("verify", folder, folder / "certificate.json", says="")
@@ -1137,7 +1137,7 @@ def test_a_method_that_breaks_leaves_nothing(shoal, table, desk, monkeypatch):
     def breaks(*_args, **_words):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(run_module, "measured", breaks)
+    monkeypatch.setattr(run_module, "measure_all", breaks)
     before = listing(desk)
     with pytest.raises(RuntimeError):
         shoal(*protect(table, desk / "run"))
