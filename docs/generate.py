@@ -1,7 +1,7 @@
 """Fill the generated parts of the pages.
 
-python docs/generate.py                  the parameter tables, from the classes themselves
-python docs/generate.py --check          changes nothing; fails when a parameter table is out of date
+python docs/generate.py                  the parameter tables and the schema of certificates, from the classes themselves
+python docs/generate.py --check          changes nothing; fails when one of them is out of date
 python docs/generate.py --census FILE    also the measured figures, which need the Census file (1,080 records, 13 columns)
 python docs/generate.py --reuters FOLDER also those of collections, which need Reuters' eight classes (r8-train-all-terms.txt, r8-test-all-terms.txt)
 python docs/generate.py --adult FILE     also those of releases to learn from, which need the Adult file (30,162 complete records, 9 columns)
@@ -10,6 +10,7 @@ python docs/generate.py --adult FILE     also those of releases to learn from, w
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,11 +20,13 @@ from typing import Any, get_args
 import numpy as np
 
 import shoal
+from shoal.certificate import schema
 from shoal.example import EDUCATION
 from shoal.registry import Kind, known, make
 from shoal.runs.learning import learn
 
 DOCS = Path(__file__).resolve().parent
+SCHEMA = DOCS / "certificate.schema.json"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SEED = 1
 
@@ -93,8 +96,8 @@ def filled(text: str, marker: str, content: str) -> str:
 
 
 def out_of_date() -> list[Path]:
-    """Pages whose parameter table is not what the class says, or that are missing."""
-    found = []
+    """Pages whose parameter table is not what the class says, or that are missing; and the schema, likewise."""
+    found = [] if SCHEMA.exists() and SCHEMA.read_text(encoding="utf-8") == schema_text() else [SCHEMA]
     for kind, name, cls in _registered():
         page = page_of(kind, name)
         if not page.exists() or filled(text := page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)) != text:
@@ -107,6 +110,11 @@ def fill_parameters() -> None:
     for kind, name, cls in _registered():
         page = page_of(kind, name)
         page.write_text(filled(page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)), encoding="utf-8")
+
+
+def schema_text() -> str:
+    """The JSON schema of certificates, as the types themselves say it."""
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Certificate", **schema()}, indent=2) + "\n"
 
 
 def fill_measured(census_file: Path) -> None:
@@ -260,6 +268,7 @@ def main() -> None:
             sys.exit("Out of date, run python docs/generate.py: " + ", ".join(str(page.relative_to(DOCS)) for page in stale))
         return
     fill_parameters()
+    SCHEMA.write_text(schema_text(), encoding="utf-8")
     if given.census:
         fill_measured(given.census)
     if given.adult:

@@ -22,6 +22,7 @@ import numpy as np
 from shoal.checks.tables import check_release
 from shoal.contracts import Scope
 from shoal.errors import DataError, ParameterError, ShoalError
+from shoal.promises import KINDS
 from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
@@ -194,9 +195,8 @@ def _check_release(cls: type[Any], name: str, method: Any, table: Table, roles: 
         _hold(step.method == cls.name and _json(dict(step.parameters)), cls, f"{where} its step must carry its name and plain parameters")
     covered = {promise.what for promise in release.promises}
     _hold(set(cls.guarantees) <= covered, cls, f"{where} it guarantees {', '.join(cls.guarantees)} but does not promise it for any columns")
-    checkable = {"k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness", "ordered-t-closeness"}
     for promise in release.promises:
-        _hold(promise.what in checkable, cls, f"{where} it promises {promise.what!r}, which nothing can check")
+        _hold(promise.what in KINDS, cls, f"{where} it promises {promise.what!r}, which nothing can check")
     for found in check_release(release):
         _hold(found.holds, cls, f"{where} it promises {found.what}: {found.promised:g}, but {found.found:g} was counted")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import shoal
+from shoal.certificate import FORMAT
 from shoal.example import invented_patients
 from shoal.files import write_table
 from shoal.registry import known
@@ -74,9 +76,20 @@ def test_index_lists_every_page(kind: str) -> None:
     assert [name for name in _own(kind) if f"({_folder(kind)}/{name}.md)" not in index] == []
 
 
-def test_parameter_tables_are_up_to_date() -> None:
+def test_what_is_generated_is_up_to_date() -> None:
     generate = _generate()
     assert [page.name for page in generate.out_of_date()] == [], "run python docs/generate.py"
+
+
+def test_the_schema_is_that_of_certificates() -> None:
+    """What a run writes names its kind, and has no field that the schema lacks nor lacks one that it asks for."""
+    schema = json.loads((DOCS / "certificate.schema.json").read_text(encoding="utf-8"))
+    assert set(schema["discriminator"]["mapping"]) == {"table", "collection", "documents"}
+    for kind, place in schema["discriminator"]["mapping"].items():
+        part = schema["$defs"][place.rpartition("/")[2]]
+        assert part["properties"]["kind"]["const"] == kind
+        assert part["properties"]["format"]["const"] == FORMAT
+        assert not part["additionalProperties"]
 
 
 def test_a_stale_parameter_table_is_noticed() -> None:
@@ -182,9 +195,9 @@ def test_toml_blocks_parse(page: Path) -> None:
 def test_the_recipe_shown_does_what_its_page_says(tmp_path: Path) -> None:
     write_table(invented_patients(200), tmp_path / "patients.csv")
     (tmp_path / "recipe.toml").write_text(_toml(DOCS / "recipes.md")[0], encoding="utf-8")
-    said = protect_to_folder(Recipe.read(tmp_path / "recipe.toml"), tmp_path / "run")
-    assert [(p["value"], p["columns"]) for p in said["promises"]] == [(5, ["age", "sex", "zip", "education"])]
-    assert [m["name"] for m in said["measures"]] == ["t-closeness", "k-anonymity", "l-diversity", "cell-loss", "il"]
+    certificate = protect_to_folder(Recipe.read(tmp_path / "recipe.toml"), tmp_path / "run")
+    assert [(one.value, one.columns) for one in certificate.promises] == [(5, ("age", "sex", "zip", "education"))]
+    assert [one.name for one in certificate.measures] == ["t-closeness", "k-anonymity", "l-diversity", "cell-loss", "il"]
 
 
 def test_the_roles_shown_fit_the_patients() -> None:

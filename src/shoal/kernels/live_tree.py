@@ -108,9 +108,7 @@ def farthest(tree, query, away, stack, bounds):
     d, numeric = points.shape[1], tree.numeric
     offset = _offset(tree, query, away)
     best, best_distance, looked = -1, -1.0, 0
-    stack[0] = 0
-    bounds[0] = np.inf
-    depth = 1
+    stack[0], bounds[0], depth = 0, np.inf, 1
     while depth:
         depth -= 1
         if bounds[depth] < best_distance:
