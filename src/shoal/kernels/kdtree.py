@@ -76,7 +76,7 @@ def _build(points, leaf_size, nominal):
         if b - a <= leaf_size:
             continue
         middle = (a + b) // 2
-        _select(points, order, a, b, middle, widest)
+        _select(points, order, a, b, middle, np.int64(widest))  # typed, or it is compiled for the 0 above as well
         stack[depth] = middle, b, node
         stack[depth + 1] = a, middle, -1
         depth += 2
