@@ -167,11 +167,11 @@ def _mondrian(data, others, columns, k, demand, worth, rule, classes):
     differs = np.ones(len(data), np.bool_)
     groups = np.empty(n, np.int64)
     stack = np.empty((min(n, records.sum() // k) + 2, 4), np.int64)
-    stack[0] = 0, n, 0, others.shape[1]
+    _push(stack, 0, 0, n, 0, others.shape[1])
     waiting, group, node = 1, 0, 0
     while waiting:
         waiting -= 1
-        a, b, oa, ob = stack[waiting]
+        a, b, oa, ob = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
         column, cut, values = -1, 0, np.empty(0, np.int64)
         size = records[a:b].sum()
         if size >= 2 * k:
@@ -205,10 +205,16 @@ def _mondrian(data, others, columns, k, demand, worth, rule, classes):
         between = _part(others, oa, ob, goes_left, order, spare, every)
         for v in values[:cut]:
             marks[v] = 0
-        stack[waiting] = middle, b, between, ob  # the right side waits; the left side, on top, is next
-        stack[waiting + 1] = a, middle, oa, between
+        _push(stack, waiting, middle, b, between, ob)  # the right side waits; the left side, on top, is next
+        _push(stack, waiting + 1, a, middle, oa, between)
         waiting += 2
     return groups
+
+
+@njit(cache=True, inline="always")
+def _push(stack, at, a, b, oa, ob):
+    """Cell by cell: what numba compiles to copy a row takes two seconds."""
+    stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3] = a, b, oa, ob
 
 
 @njit(cache=True)
@@ -228,7 +234,7 @@ def _part(data, a, b, goes_left, order, spare, differs):
             mine = data[row, a:b]
             for i in range(n):
                 spare[i] = mine[np.uint64(order[i])]
-            for i in range(n):  # a loop: what numba compiles to copy a slice takes two seconds
+            for i in range(n):  # not as a slice, see _push
                 mine[i] = spare[i]
     return middle
 
