@@ -273,9 +273,9 @@ def show(row: Row) -> None:
     """A line of the table."""
     met = row.figure <= row.bar if row.keeps == "at most" else row.figure >= row.bar
     floor = "" if row.floor is None else f"{row.floor:.2f}"
-    unit = "x" if row.unit == "times" else row.unit
+    unit, digits = ("x", 3) if row.unit == "times" else (row.unit, 2)
     bar = f"{'<=' if row.keeps == 'at most' else '>='} {row.bar:g} {unit}"
-    print(f"{row.what:63}{row.figure:>8.2f} {unit:2}{floor:>7}  {bar:<12}{'met' if met else 'NOT MET':8}{row.beside}", flush=True)
+    print(f"{row.what:63}{row.figure:>8.{digits}f} {unit:2}{floor:>7}  {bar:<12}{'met' if met else 'NOT MET':8}{row.beside}", flush=True)
 
 
 if __name__ == "__main__":

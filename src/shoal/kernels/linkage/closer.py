@@ -207,8 +207,17 @@ def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, 
     return _aggregate(c, s, weights, n, kind)
 
 
+# The searches are called by what lets go of the interpreter: compiled code is optimized once more where it is called, and that second
+# round takes the choice of the aggregator out of the loops.
+
+
 @njit(cache=True, nogil=True)
 def _linked(tree, weight, queries, order, true, plan, closer, ties):
+    _search_linked(tree, weight, queries, order, true, plan, closer, ties)
+
+
+@njit(cache=True)
+def _search_linked(tree, weight, queries, order, true, plan, closer, ties):
     stack, bounds = np.empty(128, np.int64), np.empty(128)
     weights, attribute, numeric, n, squarings, kind = plan
     c, s = np.empty(n), np.empty(n)
@@ -253,6 +262,11 @@ def _linked(tree, weight, queries, order, true, plan, closer, ties):
 
 @njit(cache=True, nogil=True)
 def _nearest(tree, first, queries, begin, end, plan, rows, distances):
+    _search_nearest(tree, first, queries, begin, end, plan, rows, distances)
+
+
+@njit(cache=True)
+def _search_nearest(tree, first, queries, begin, end, plan, rows, distances):
     count = rows.shape[1]
     stack, bounds = np.empty(128, np.int64), np.empty(128)
     weights, attribute, numeric, n, squarings, kind = plan
@@ -289,9 +303,13 @@ def _nearest(tree, first, queries, begin, end, plan, rows, distances):
 
 @njit(cache=True, nogil=True)
 def _distances(points, queries, plan, out):
+    for row in range(len(queries)):
+        _distances_of(points, queries[row], plan, out[row])
+
+
+@njit(cache=True)
+def _distances_of(points, q, plan, out):
     weights, attribute, numeric, n, squarings, kind = plan
     c, s = np.empty(n), np.empty(n)
-    for row in range(len(queries)):
-        q = queries[row]
-        for p in range(len(points)):
-            out[row, p] = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
+    for p in range(len(points)):
+        out[p] = _distance(points, p, q, weights, attribute, numeric, n, squarings, kind, c, s)
