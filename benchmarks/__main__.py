@@ -3,6 +3,7 @@
 from importlib import import_module
 
 PARTS = (
+    "bars",
     "start",
     "classes",
     "anonymity",

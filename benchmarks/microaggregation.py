@@ -30,14 +30,14 @@ def standardized(table: FloatArray) -> FloatArray:
     return result
 
 
-def gauss(n: int) -> FloatArray:
+def gauss(n: int, seed: int = 1) -> FloatArray:
     """Independent normals: the hardest case for any tree."""
-    return standardized(np.random.default_rng(1).normal(size=(n, COLUMNS)))
+    return standardized(np.random.default_rng(seed).normal(size=(n, COLUMNS)))
 
 
-def mix(n: int) -> FloatArray:
+def mix(n: int, seed: int = 2) -> FloatArray:
     """Correlated and skewed, as money is: the exponential of a three-factor model."""
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(seed)
     loading = rng.normal(size=(3, COLUMNS))
     return standardized(np.exp(0.8 * standardized(rng.normal(size=(n, 3)) @ loading + 0.5 * rng.normal(size=(n, COLUMNS)))))
 

@@ -31,6 +31,9 @@ class Worth(NamedTuple):
     narrowing: float
 
 
+NO_WORTH = Worth(0.0, 0.0)
+
+
 class Work(NamedTuple):
     """Room that nodes use one after the other."""
 
@@ -54,14 +57,14 @@ def new_work(n, records, columns, demand, rule, classes):
     longest = 1
     for j in range(len(columns.ordered)):
         longest = max(longest, columns.offset[j + 1] - columns.offset[j])
-    looked_at = len(demand.whole) if demand.checked else 1
+    looked_at = 1 if demand is None else len(demand.whole)
     room = min(longest * max(classes, looked_at), 4 * n + 256)
     logs = np.zeros(min(records + 1, LOGS))
     for c in range(2, len(logs)):
         logs[c] = c * np.log(c)
     return Work(
         new_runs(n),
-        new_runs(n if demand.checked else 1),
+        new_runs(1 if demand is None else n),
         np.zeros(room, np.int64),
         np.zeros(room if rule == VARIANCE else 0, np.int64),
         np.zeros(0, np.int64),
@@ -76,7 +79,7 @@ def new_work(n, records, columns, demand, rule, classes):
 
 
 @njit(cache=True)
-def widest(data, a, b, n, columns, demand, worth, width, lowest, highest, work):
+def widest(data, a, b, n, columns, k, demand, width, lowest, highest, work):
     """The widest column with an allowable cut of the node's n records, the number of values left of its most even one, and the values in the
     order of cuts."""
     records, runs = data[len(width), a:b], work.runs
@@ -87,26 +90,25 @@ def widest(data, a, b, n, columns, demand, worth, width, lowest, highest, work):
             continue
         column = data[j, a:b]
         size = count_values(column, column, records, WIDEST + 1, lowest[j], highest[j], runs, work.cells, work.none)
-        cut, rows, even = 0, 0, demand.k - 1
+        cut, rows, even = 0, 0, k - 1
         for v in range(size - 1):
             rows += runs.rows[v]
             if min(rows, n - rows) > even:
                 cut, even = v + 1, min(rows, n - rows)
-        if cut and demand.checked:
+        if demand is not None and cut:  # the even cut is mostly allowed; if not, every cut is tried
             secret, secrets = data[-1, a:b], len(demand.whole)
             count_values(column, secret, records, secrets, lowest[j], highest[j], work.inside, work.cells, work.none)
-            order, none = np.arange(size), 0.0
-            _, allowed = _best_cut(
-                n, j, size, order, columns, demand, worth, WIDEST, work, none, np.int64(cut)
-            )  # mostly it is; if not, every cut is tried
-            cut = allowed if allowed else _best_cut(n, j, size, order, columns, demand, worth, WIDEST, work, none, EVERY)[1]
+            order, none, even_cut = np.arange(size), 0.0, np.int64(cut)
+            cut = _best_cut(n, j, size, order, columns, k, demand, NO_WORTH, WIDEST, work, none, even_cut)[1]
+            if not cut:
+                cut = _best_cut(n, j, size, order, columns, k, demand, NO_WORTH, WIDEST, work, none, EVERY)[1]
         if cut:
             return j, cut, runs.value[:size].astype(np.int64)
     return -1, 0, np.empty(0, np.int64)
 
 
 @njit(cache=True)
-def most_telling(data, a, b, n, others, columns, demand, worth, rule, classes, lowest, highest, work):
+def most_telling(data, a, b, n, others, columns, k, demand, worth, rule, classes, lowest, highest, work):
     """The cut of all columns that helps the target most, as `widest` returns it; of equally good ones the first."""
     d, runs = len(columns.ordered), work.runs
     records, target, secret = data[d, a:b], data[d + 2, a:b], data[-1, a:b]
@@ -115,12 +117,12 @@ def most_telling(data, a, b, n, others, columns, demand, worth, rule, classes, l
         if lowest[j] == highest[j]:
             continue
         size = count_values(data[j, a:b], target, records, classes, lowest[j], highest[j], runs, work.cells, work.totals)
-        if demand.checked:
+        if demand is not None:
             secrets = len(demand.whole)
             count_values(data[j, a:b], secret, records, secrets, lowest[j], highest[j], work.inside, work.cells, work.none)
         _count_others(others[j], others[d], runs.value[:size], work.at_value[:size], work.above[:size])
         order = np.arange(size) if columns.ordered[j] else _by_target(runs, size, rule, classes, work.at_value)
-        score, here = _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, EVERY)
+        score, here = _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, EVERY)
         if here:
             best, column, cut, values = score, j, here, runs.value[:size].astype(np.int64)[order]
     return column, cut, values
@@ -160,17 +162,17 @@ def _by_target(runs, size, rule, classes, others):
 
 
 @njit(cache=True)
-def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only):
+def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, only):
     """Sweep the values in `order` from one side to the other; return the best score above `best` and how many values lie left of that cut
     (0: there is none). `only`: the one cut to look at."""
     runs, inside, left, logs = work.runs, work.inside, work.left, work.logs
     node = np.zeros(len(left), np.int64)
     left[:] = 0
-    sum_, present = 0, 0
+    sum_, present = 0, np.int64(0)  # typed, as below, or what is called is compiled for the 0 as well
     for r in range(runs.start[size]):
         node[runs.extra[r]] += runs.rows[r]
         sum_ += runs.total[r] if rule == VARIANCE else 0
-    if demand.checked:
+    if demand is not None:
         for r in range(inside.start[size]):
             s = inside.extra[r]
             if work.node_inside[s] == 0:
@@ -181,7 +183,7 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
     before = _n_log_n(n + others, logs) - _n_log_n(others, logs)
     for c in range(len(node)):
         before -= _n_log_n(node[c], logs)
-    rows, left_sum, cut, others_left = 0, 0, 0, 0
+    rows, left_sum, cut, others_left = np.int64(0), 0, 0, np.int64(0)
     for at in range(size - 1):
         v = order[at]
         if rule == GAIN:
@@ -190,12 +192,12 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
             left[runs.extra[r]] += runs.rows[r]
             rows += runs.rows[r]
             left_sum += runs.total[r] if rule == VARIANCE else 0
-        if demand.checked:
+        if demand is not None:
             for r in range(inside.start[v], inside.start[v + 1]):
                 work.left_inside[inside.extra[r]] += inside.rows[r]
-        if rows < demand.k or (only >= 0 and at + 1 != only):
+        if rows < k or (only >= 0 and at + 1 != only):
             continue
-        if n - rows < demand.k:
+        if n - rows < k:
             break
         if rule == GAIN:
             score = _less_mixed(before, rows, others_left, n - rows, others - others_left, logs)
@@ -213,7 +215,10 @@ def _best_cut(n, j, size, order, columns, demand, worth, rule, work, best, only)
             score /= (np.log(n) - (_n_log_n(rows, logs) + _n_log_n(n - rows, logs)) / n) ** worth.ratio
         if rule != WIDEST and worth.narrowing > 0:
             score += worth.narrowing * _narrowed(n, rows, at, size, runs.value, j, columns)
-        if score > best and (not demand.checked or keeps(rows, n - rows, present, demand, work)):
+        allowed = score > best
+        if demand is not None and allowed:
+            allowed = keeps(rows, n - rows, present, demand, work)
+        if allowed:
             best, cut = score, at + 1
     for s in work.present[:present]:
         work.node_inside[s], work.left_inside[s] = 0, 0

@@ -13,10 +13,8 @@ SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 
 
 class CutDemand(NamedTuple):
-    """What both sides of a cut must keep."""
+    """What both sides of a cut must keep of a sensitive value."""
 
-    k: int  # records
-    checked: bool  # whether sensitive values are looked at
     different: int
     entropy: float
     t: float

@@ -50,11 +50,11 @@ def _build(points, leaf_size, nominal):
     low = np.empty((most, d))
     high = np.empty((most, d))
     stack = np.empty((128, 3), np.int64)  # first row, last row, the parent waiting for its right child (-1: a left child or the root)
-    stack[0] = 0, n, -1
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, -1  # cell by cell: what numba compiles to copy a row takes two seconds
     depth, nodes, above = 1, 0, -1
     while depth:
         depth -= 1
-        a, b, waiting = stack[depth]
+        a, b, waiting = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         node = nodes
         nodes += 1
         if waiting >= 0:
@@ -76,9 +76,9 @@ def _build(points, leaf_size, nominal):
         if b - a <= leaf_size:
             continue
         middle = (a + b) // 2
-        _select(points, order, a, b, middle, widest)
-        stack[depth] = middle, b, node
-        stack[depth + 1] = a, middle, -1
+        _select(points, order, a, b, middle, np.int64(widest))  # typed, or it is compiled for the 0 above as well
+        stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, b, node
+        stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = a, middle, -1
         depth += 2
         above = node
     links = start[:nodes].copy(), stop[:nodes].copy(), right[:nodes].copy(), parent[:nodes].copy()

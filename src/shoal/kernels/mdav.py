@@ -313,8 +313,10 @@ def _pairs_mixed(rows, codes, ids, groups, total, counts, live, k, made, most):
             for i in range(1, live):
                 if distance[i] > distance[first] or (distance[i] == distance[first] and ids[i] < ids[first]):
                     first = i
-            query[:] = rows[first]
-            query_codes[:] = codes[first]
+            for j in range(rows.shape[1]):  # not as a slice: what numba compiles to copy one takes three seconds
+                query[j] = rows[first, j]
+            for j in range(codes.shape[1]):
+                query_codes[j] = codes[first, j]
             _distances_mixed(rows, codes, live, query, query_codes, distance)
             distance[first] = -1.0  # it leads its group, whoever else lies on it
             for _member in range(k):

@@ -86,9 +86,10 @@ def mondrian_groups(
     others = np.zeros((codes.shape[1] + 1, 0), np.int32)
     if against is not None:
         others = _by_column(against, [records_of(against_rows, len(against))])
-    demand = CutDemand(k, checked, l, np.log(entropy_l) - SLACK, t + SLACK, t_ordered, whole)
-    worth = Worth(float(ratio), float(narrowing))
-    return np.asarray(_mondrian(data, others, _columns(ordered, positions), demand, worth, kind, max(classes, 1) if kind == GAIN else 1))
+    # None where nothing is demanded, or nothing told: numba then leaves out the code for it, which takes longest to compile
+    demand = CutDemand(l, np.log(entropy_l) - SLACK, t + SLACK, t_ordered, whole) if checked else None
+    worth = Worth(float(ratio), float(narrowing)) if kind != WIDEST else None
+    return np.asarray(_mondrian(data, others, _columns(ordered, positions), k, demand, worth, kind, max(classes, 1) if kind == GAIN else 1))
 
 
 def _check(codes: NDArray[Any], ordered: BoolArray, positions: Sequence[FloatArray], k: int, rows: IntArray) -> None:
@@ -154,7 +155,7 @@ class _Seen(NamedTuple):
 
 
 @njit(cache=True)
-def _mondrian(data, others, columns, demand, worth, rule, classes):
+def _mondrian(data, others, columns, k, demand, worth, rule, classes):
     d, n = len(columns.ordered), data.shape[1]
     records, every = data[d], np.ones(d + 1, np.bool_)
     work = new_work(n, records.sum() + others[d].sum(), columns, demand, rule, classes)
@@ -165,26 +166,26 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):
     width, lowest, highest = np.empty(d), np.empty(d, np.int64), np.empty(d, np.int64)
     differs = np.ones(len(data), np.bool_)
     groups = np.empty(n, np.int64)
-    stack = np.empty((min(n, records.sum() // demand.k) + 2, 4), np.int64)
-    stack[0] = 0, n, 0, others.shape[1]
+    stack = np.empty((min(n, records.sum() // k) + 2, 4), np.int64)
+    _push(stack, 0, 0, n, 0, others.shape[1])
     waiting, group, node = 1, 0, 0
     while waiting:
         waiting -= 1
-        a, b, oa, ob = stack[waiting]
+        a, b, oa, ob = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
         column, cut, values = -1, 0, np.empty(0, np.int64)
         size = records[a:b].sum()
-        if size >= 2 * demand.k:
+        if size >= 2 * k:
             node += 1
             _measure(data, a, b, columns, node, seen, width, lowest, highest)
             if ob > oa:
                 _mark_inside(others, oa, ob, columns, node, seen, lowest, highest, goes_left)
                 ob = _part(others, oa, ob, goes_left, order, spare, every)
-            if rule != WIDEST:
+            if worth is not None:
                 column, cut, values = most_telling(
-                    data, a, b, size, others[:, oa:ob], columns, demand, worth, rule, classes, lowest, highest, work
+                    data, a, b, size, others[:, oa:ob], columns, k, demand, worth, rule, classes, lowest, highest, work
                 )
             if column < 0:
-                column, cut, values = widest(data, a, b, size, columns, demand, worth, width, lowest, highest, work)
+                column, cut, values = widest(data, a, b, size, columns, k, demand, width, lowest, highest, work)
         if column < 0:
             for i in range(a, b):
                 groups[data[d + 1, i]] = group
@@ -204,10 +205,16 @@ def _mondrian(data, others, columns, demand, worth, rule, classes):
         between = _part(others, oa, ob, goes_left, order, spare, every)
         for v in values[:cut]:
             marks[v] = 0
-        stack[waiting] = middle, b, between, ob  # the right side waits; the left side, on top, is next
-        stack[waiting + 1] = a, middle, oa, between
+        _push(stack, waiting, middle, b, between, ob)  # the right side waits; the left side, on top, is next
+        _push(stack, waiting + 1, a, middle, oa, between)
         waiting += 2
     return groups
+
+
+@njit(cache=True, inline="always")
+def _push(stack, at, a, b, oa, ob):
+    """Cell by cell: what numba compiles to copy a row takes two seconds."""
+    stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3] = a, b, oa, ob
 
 
 @njit(cache=True)
@@ -227,7 +234,8 @@ def _part(data, a, b, goes_left, order, spare, differs):
             mine = data[row, a:b]
             for i in range(n):
                 spare[i] = mine[np.uint64(order[i])]
-            mine[:] = spare[:n]
+            for i in range(n):  # not as a slice, see _push
+                mine[i] = spare[i]
     return middle
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, njit
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
+from shoal.kernels.threads import by_blocks
 
 Progress = Callable[[int, int], object]
 
@@ -26,6 +27,7 @@ MOST_PAIRS = 40_000_000  # of a dense weight block: 320 MB
 LEAF_SIZE = 8
 TILE = 1024  # protected rows compared at a time, column by column
 CHUNK = 1 << 13  # records between two calls of `progress`
+BLOCK = 256  # records that one thread takes at a time
 
 
 # Counting patterns
@@ -34,7 +36,9 @@ CHUNK = 1 << 13  # records between two calls of `progress`
 def pattern_counts(original: FloatArray, protected: FloatArray, tolerance: FloatArray) -> IntArray:
     """How many of all pairs of an original and a protected row show each of the 2^d agreement patterns."""
     x, y, tol = _inputs(original, protected, tolerance)
-    return np.asarray(_pattern_counts(x, np.ascontiguousarray(y.T), tol, get_num_threads()))
+    columns, part = np.ascontiguousarray(y.T), -(-len(x) // get_num_threads())  # the tables of a part are large: one each
+    counts = by_blocks(lambda begin, end: _pattern_counts(x[begin:end], columns, tol), len(x), max(1, part))
+    return np.sum(counts, axis=0) if counts else np.zeros(1 << len(tol), np.int64)
 
 
 def _inputs(original: FloatArray, protected: FloatArray, tolerance: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -47,26 +51,15 @@ def _inputs(original: FloatArray, protected: FloatArray, tolerance: FloatArray) 
     return x, y, tol
 
 
-@njit(cache=True, parallel=True)
-def _pattern_counts(x, columns, tolerance, parts):
-    """Two tables per thread take turns: most pairs agree on nothing, and adding to one cell again and again would wait for itself."""
-    n, d = len(x), len(columns)
-    counts = np.zeros((2 * parts, 1 << d), np.int64)
-    for part in prange(parts):
-        _count_part(x, columns, tolerance, n * part // parts, n * (part + 1) // parts, counts[2 * part], counts[2 * part + 1])
-    for part in range(1, 2 * parts):
-        for pattern in range(1 << d):
-            counts[0, pattern] += counts[part, pattern]
-    return counts[0]
-
-
-@njit(cache=True)
-def _count_part(x, columns, tolerance, begin, end, even, odd):
+@njit(cache=True, nogil=True)
+def _pattern_counts(x, columns, tolerance):
+    """Two tables take turns: most pairs agree on nothing, and adding to one cell again and again would wait for itself."""
     d, m = columns.shape
+    even, odd = np.zeros(1 << d, np.int64), np.zeros(1 << d, np.int64)
     pattern = np.empty(TILE, np.int32)
     for a in range(0, m, TILE):
         width = min(TILE, m - a)
-        for i in range(begin, end):
+        for i in range(len(x)):
             pattern[:] = 0
             for j in range(d):
                 value, tol, column = x[i, j], tolerance[j], columns[j, a : a + width]
@@ -78,6 +71,9 @@ def _count_part(x, columns, tolerance, begin, end, even, odd):
                 odd[pattern[k + 1]] += 1
             if width % 2:
                 even[pattern[width - 1]] += 1
+    for p in range(len(even)):
+        even[p] += odd[p]
+    return even
 
 
 # Linking by weight
@@ -110,7 +106,8 @@ def best_match(
     out = BestMatch(np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64))
     order = _search_order(x, tol)
     for a in range(0, n, CHUNK):
-        _best_match(*index[:9], x, order[a : a + CHUNK], tol, gain, *out)
+        some = order[a : a + CHUNK]
+        by_blocks(lambda b, e, some=some: _best_match(*index[:9], x, some[b:e], tol, gain, *out), len(some), BLOCK)  # type: ignore[misc]
         if progress is not None:
             progress(min(n, a + CHUNK), n)
     return out._replace(weight=base + out.weight * unit)
@@ -137,7 +134,8 @@ def linked_by_weight(
     order = _search_order(x, tol)
     position = index.position[true]
     for a in range(0, n, CHUNK):
-        _linked_by_weight(*index[:9], x, order[a : a + CHUNK], position, tol, gain, *out)
+        some = order[a : a + CHUNK]
+        by_blocks(lambda b, e, some=some: _linked_by_weight(*index[:9], x, some[b:e], position, tol, gain, *out), len(some), BLOCK)  # type: ignore[misc]
         if progress is not None:
             progress(min(n, a + CHUNK), n)
     return out
@@ -278,33 +276,25 @@ def _search(points, weight, first, start, stop, right, low, high, below, q, tole
     return best, ties, lowest
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _best_match(points, weight, first, start, stop, right, low, high, below, x, order, tolerance, gain, out_weight, out_ties, out_first):
-    n, d = len(order), x.shape[1]
-    for block in prange((n + 63) // 64):
-        stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
-        for i in range(64 * block, min(n, 64 * block + 64)):
-            row = order[i]
-            q[:] = x[row]
-            out_weight[row], out_ties[row], out_first[row] = _search(
-                points, weight, first, start, stop, right, low, high, below, q, tolerance, gain, -np.inf, np.inf, stack, bounds
-            )
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    for row in order:
+        out_weight[row], out_ties[row], out_first[row] = _search(
+            points, weight, first, start, stop, right, low, high, below, x[row], tolerance, gain, -np.inf, np.inf, stack, bounds
+        )
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _linked_by_weight(points, weight, first, start, stop, right, low, high, below, x, order, true, tolerance, gain, out_higher, out_ties):
-    n, d = len(order), x.shape[1]
-    for block in prange((n + 63) // 64):
-        stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
-        for i in range(64 * block, min(n, 64 * block + 64)):
-            row = order[i]
-            q[:] = x[row]
-            own = _pair_weight(points, true[row], q, tolerance, gain)
-            best, ties, _ = _search(
-                points, weight, first, start, stop, right, low, high, below, q, tolerance, gain, own, own, stack, bounds
-            )
-            out_higher[row] = best > own
-            out_ties[row] = 0 if best > own else ties
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    for row in order:
+        own = _pair_weight(points, true[row], x[row], tolerance, gain)
+        best, ties, _ = _search(
+            points, weight, first, start, stop, right, low, high, below, x[row], tolerance, gain, own, own, stack, bounds
+        )
+        out_higher[row] = best > own
+        out_ties[row] = 0 if best > own else ties
 
 
 # One to one
@@ -334,21 +324,17 @@ def weight_block(
     if len(x) * len(y) > MOST_PAIRS:
         raise ValueError(f"{len(x):,} x {len(y):,} pairs are more than the {MOST_PAIRS:,} that are held in memory.")
     gain, unit, base = _gains(agree_weight, disagree_weight)
-    return np.asarray(_weight_block(x, np.ascontiguousarray(y.T), tol, gain, unit, base))
-
-
-@njit(cache=True, parallel=True)
-def _weight_block(x, columns, tolerance, gain, unit, base):
-    block = np.zeros((len(x), columns.shape[1]))
-    for i in prange(len(x)):
-        _weigh(x[i], columns, tolerance, gain, unit, base, block[i])
+    columns, block = np.ascontiguousarray(y.T), np.zeros((len(x), len(y)))
+    by_blocks(lambda begin, end: _weigh(x[begin:end], columns, tol, gain, unit, base, block[begin:end]), len(x), BLOCK)
     return block
 
 
-@njit(cache=True)
-def _weigh(q, columns, tolerance, gain, unit, base, weights):
-    for j in range(len(columns)):
+@njit(cache=True, nogil=True)
+def _weigh(x, columns, tolerance, gain, unit, base, block):
+    for i in range(len(x)):
+        weights = block[i]
+        for j in range(len(columns)):
+            for k in range(len(weights)):
+                weights[k] += gain[j] if abs(columns[j, k] - x[i, j]) <= tolerance[j] else 0.0
         for k in range(len(weights)):
-            weights[k] += gain[j] if abs(columns[j, k] - q[j]) <= tolerance[j] else 0.0
-    for k in range(len(weights)):
-        weights[k] = base + weights[k] * unit
+            weights[k] = base + weights[k] * unit

@@ -15,13 +15,14 @@ codes are Euclidean after scaling and go to the faster `neighbours`. Ties are th
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import neighbours
 from shoal.kernels.linkage.neighbours import TIE, Linked, Progress
+from shoal.kernels.threads import by_blocks
 
 Kind = Literal["weighted", "ordered", "choquet", "pairs"]
 
@@ -29,7 +30,7 @@ KINDS: tuple[Kind, ...] = ("weighted", "ordered", "choquet", "pairs")
 POWERS = (1, 2, 4, 8, 16)
 LEAF_SIZE = 8
 CHUNK = 1 << 16
-BLOCK = 128
+BLOCK = 512  # queries that one thread takes at a time
 SLACK = 1 + 1e-9  # a box's bound goes through other roundings than a record's distance; nothing within this is dropped
 
 
@@ -64,9 +65,11 @@ def linked(protected: FloatArray, queries: FloatArray, true_row: IntArray, by: D
         return neighbours.linked(protected * stretch, queries * stretch, true, progress=progress)
     tree, weight, _, position = _tree(protected, by)
     out = Linked(np.empty(len(true), np.bool_), np.empty(len(true), np.int64))
-    order = np.argsort(position[true], kind="stable")  # neighbouring searches share cache
+    at, plan = position[true], _plan(by)
+    order = np.argsort(at, kind="stable")  # neighbouring searches share cache
     for a in range(0, len(order), CHUNK):
-        _linked(tree, weight, queries, order[a : a + CHUNK], position[true], _plan(by), *out)
+        some = order[a : a + CHUNK]
+        by_blocks(lambda b, e, some=some: _linked(tree, weight, queries, some[b:e], at, plan, *out), len(some), BLOCK)  # type: ignore[misc]
         if progress is not None:
             progress(min(len(order), a + CHUNK), len(order))
     return out
@@ -77,7 +80,8 @@ def nearest(protected: FloatArray, queries: FloatArray, by: Distance, count: int
     protected, queries = _checked(protected, by), _checked(queries, by)
     tree, _, first, _ = _tree(protected, by)
     out = Nearest(np.full((len(queries), count), -1), np.full((len(queries), count), np.inf))
-    _nearest(tree, first, queries, _plan(by), *out)
+    plan = _plan(by)
+    by_blocks(lambda begin, end: _nearest(tree, first, queries, begin, end, plan, *out), len(queries), BLOCK)
     return out
 
 
@@ -85,7 +89,8 @@ def distances(protected: FloatArray, queries: FloatArray, by: Distance) -> Float
     """All of them, for assigning records one to one: as many as queries times protected rows."""
     protected, queries = _checked(protected, by), _checked(queries, by)
     out = np.empty((len(queries), len(protected)))
-    _distances(protected, queries, _plan(by), out)
+    plan = _plan(by)
+    by_blocks(lambda begin, end: _distances(protected, queries[begin:end], plan, out[begin:end]), len(queries), BLOCK)
     return out
 
 
@@ -202,17 +207,17 @@ def _bound(low, high, node, q, weights, attribute, numeric, n, squarings, kind, 
     return _aggregate(c, s, weights, n, kind)
 
 
-# What runs in parallel only calls what does the work: a whole search inside a parallel loop takes many times as long to compile.
+# The searches are called by what lets go of the interpreter: compiled code is optimized once more where it is called, and that second
+# round takes the choice of the aggregator out of the loops.
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _linked(tree, weight, queries, order, true, plan, closer, ties):
-    for block in prange((len(order) + BLOCK - 1) // BLOCK):
-        _linked_block(tree, weight, queries, order[BLOCK * block : BLOCK * block + BLOCK], true, plan, closer, ties)
+    _search_linked(tree, weight, queries, order, true, plan, closer, ties)
 
 
 @njit(cache=True)
-def _linked_block(tree, weight, queries, order, true, plan, closer, ties):
+def _search_linked(tree, weight, queries, order, true, plan, closer, ties):
     stack, bounds = np.empty(128, np.int64), np.empty(128)
     weights, attribute, numeric, n, squarings, kind = plan
     c, s = np.empty(n), np.empty(n)
@@ -255,14 +260,13 @@ def _linked_block(tree, weight, queries, order, true, plan, closer, ties):
         ties[row] = 0 if is_closer else found
 
 
-@njit(cache=True, parallel=True)
-def _nearest(tree, first, queries, plan, rows, distances):
-    for block in prange((len(queries) + BLOCK - 1) // BLOCK):
-        _nearest_block(tree, first, queries, BLOCK * block, min(len(queries), BLOCK * block + BLOCK), plan, rows, distances)
+@njit(cache=True, nogil=True)
+def _nearest(tree, first, queries, begin, end, plan, rows, distances):
+    _search_nearest(tree, first, queries, begin, end, plan, rows, distances)
 
 
 @njit(cache=True)
-def _nearest_block(tree, first, queries, begin, end, plan, rows, distances):
+def _search_nearest(tree, first, queries, begin, end, plan, rows, distances):
     count = rows.shape[1]
     stack, bounds = np.empty(128, np.int64), np.empty(128)
     weights, attribute, numeric, n, squarings, kind = plan
@@ -297,9 +301,9 @@ def _nearest_block(tree, first, queries, begin, end, plan, rows, distances):
                     distances[row, at], rows[row, at] = d, first[p]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _distances(points, queries, plan, out):
-    for row in prange(len(queries)):
+    for row in range(len(queries)):
         _distances_of(points, queries[row], plan, out[row])
 
 

@@ -8,14 +8,16 @@ as well as its true class does: among classes that do not overlap, a handful.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.arrays import BoolArray, FloatArray, IntArray, UintArray
 from shoal.kernels.kdtree import build
+from shoal.kernels.threads import by_blocks
 
 TIE = 1e-12
 LEAF = 8
 DEPTH = 64  # nodes that can wait: the tree halves its classes, so 2^63 of them fit
+BLOCK = 256  # records that one thread takes at a time
 PARTS = 64  # of a column, one bit each
 
 
@@ -71,7 +73,12 @@ def linked_to_class(
     points = np.ascontiguousarray(classes[tree.order], dtype=np.float64)
     boxes = _boxes(tree.start, tree.stop, tree.right, points)
     codes, asked = np.ascontiguousarray(values, dtype=np.int64), np.ascontiguousarray(known, dtype=np.float64)
-    _linked(codes, asked, tree.place[true_class], tree, points, boxes[0], boxes[1], sizes[tree.order], better, ties)
+    place, records = tree.place[true_class], sizes[tree.order]
+    by_blocks(
+        lambda begin, end: _linked(begin, end, codes, asked, place, tree, points, boxes[0], boxes[1], records, better, ties),
+        len(values),
+        BLOCK,
+    )
     return better, ties
 
 
@@ -179,14 +186,14 @@ def _distance2(known, i, low, high, g):
     return total
 
 
-@njit(cache=True, parallel=True)
-def _linked(values, known, true_place, tree, points, low, high, sizes, better, ties):
-    for i in prange(values.shape[0]):
+@njit(cache=True, nogil=True)
+def _linked(begin, end, values, known, true_place, tree, points, low, high, sizes, better, ties):
+    stack = np.empty(DEPTH, np.int64)
+    for i in range(begin, end):
         mine = true_place[i]
         wrong = _wrong(values, i, tree, mine, tree.cells.shape[1])
         distance = _distance2(known, i, points, points, mine)
         better[i], ties[i] = False, 0
-        stack = np.empty(DEPTH, np.int64)
         stack[0], waiting = 0, 1
         while waiting and not better[i]:
             waiting -= 1

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
+from shoal.kernels.threads import by_blocks
 
 Progress = Callable[[int, int], object]
 
@@ -52,7 +53,8 @@ def nearest(
     n = len(rows)
     out = Nearest(np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64))
     for a in range(0, n, CHUNK):
-        _nearest(*index[:8], rows, order[a : a + CHUNK], *out)
+        some = order[a : a + CHUNK]
+        by_blocks(lambda b, e, some=some: _nearest(*index[:8], rows, some[b:e], *out), len(some), BLOCK)  # type: ignore[misc]
         if progress is not None:
             progress(min(n, a + CHUNK), n)
     return out
@@ -78,8 +80,10 @@ def linked(
     if len(true) != n or (n and not 0 <= true.min() <= true.max() < len(protected)):
         raise ValueError("Every query needs one true row, and it must be a row of the protected file.")
     out = Linked(np.empty(n, np.bool_), np.empty(n, np.int64))
+    at = index.position[true]
     for a in range(0, n, CHUNK):
-        _linked(*index[:8], rows, order[a : a + CHUNK], index.position[true], *out)
+        some = order[a : a + CHUNK]
+        by_blocks(lambda b, e, some=some: _linked(*index[:8], rows, some[b:e], at, *out), len(some), BLOCK)  # type: ignore[misc]
         if progress is not None:
             progress(min(n, a + CHUNK), n)
     return out
@@ -143,11 +147,12 @@ def _children(right, low, high):
     for node in range(nodes):
         if right[node] >= 0:
             for side, child in enumerate((node + 1, right[node])):
-                boxes[node, :, side], boxes[node, :, side + 2] = low[child], high[child]
+                for j in range(d):  # not as slices: what numba compiles to copy one takes two seconds
+                    boxes[node, j, side], boxes[node, j, side + 2] = low[child, j], high[child, j]
     return boxes
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def _by_leaf(queries, numeric, right, low, high):
     nodes, d = low.shape
     n = len(queries)
@@ -161,7 +166,7 @@ def _by_leaf(queries, numeric, right, low, high):
             if side > width:
                 column[node], width = j, side
     leaf = np.empty(n, np.int64)
-    for i in prange(n):
+    for i in range(n):
         node = 0
         while right[node] >= 0:
             j = column[node]
@@ -252,49 +257,41 @@ def _tally(points, weight, first, start, stop, right, children, numeric, q, clos
                 lowest = min(lowest, first[p])
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _nearest(points, weight, first, start, stop, right, children, numeric, queries, order, out_distance2, out_ties, out_first):
-    n, d = len(order), queries.shape[1]
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
-        for i in range(BLOCK * block, min(n, BLOCK * block + BLOCK)):
-            row = order[i]
-            q[:] = queries[row]
-            best, limit, ties, lowest, mixed = np.inf, np.inf, 0, np.int64(0), False
-            stack[0], bounds[0], depth = 0, 0.0, 1
-            while True:
-                leaf, depth = _next_leaf(right, children, q, numeric, limit, stack, bounds, depth)
-                if leaf < 0:
-                    break
-                for p in range(start[leaf], stop[leaf]):
-                    s = _distance2(points, p, q, numeric)
-                    if s > limit:
-                        continue
-                    if s < best:
-                        mixed = s * (1.0 + TIE) >= best  # rows counted so far may tie with the new best, or some of them may not
-                        best, limit = s, s * (1.0 + TIE)
-                        ties, lowest = weight[p], first[p]
-                    elif s == best:
-                        ties += weight[p]
-                        lowest = min(lowest, first[p])
-                    else:
-                        mixed = True
-            if mixed:  # distances within the tolerance but not equal: count again, now that the smallest is known
-                ties, lowest = _tally(points, weight, first, start, stop, right, children, numeric, q, 0.0, limit, stack, bounds)
-            out_distance2[row], out_ties[row], out_first[row] = best, ties, lowest
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    for row in order:
+        q = queries[row]
+        best, limit, ties, lowest, mixed = np.inf, np.inf, 0, np.int64(0), False
+        stack[0], bounds[0], depth = 0, 0.0, 1
+        while True:
+            leaf, depth = _next_leaf(right, children, q, numeric, limit, stack, bounds, depth)
+            if leaf < 0:
+                break
+            for p in range(start[leaf], stop[leaf]):
+                s = _distance2(points, p, q, numeric)
+                if s > limit:
+                    continue
+                if s < best:
+                    mixed = s * (1.0 + TIE) >= best  # rows counted so far may tie with the new best, or some of them may not
+                    best, limit = s, s * (1.0 + TIE)
+                    ties, lowest = weight[p], first[p]
+                elif s == best:
+                    ties += weight[p]
+                    lowest = min(lowest, first[p])
+                else:
+                    mixed = True
+        if mixed:  # distances within the tolerance but not equal: count again, now that the smallest is known
+            ties, lowest = _tally(points, weight, first, start, stop, right, children, numeric, q, 0.0, limit, stack, bounds)
+        out_distance2[row], out_ties[row], out_first[row] = best, ties, lowest
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _linked(points, weight, first, start, stop, right, children, numeric, queries, order, true, out_closer, out_ties):
-    n, d = len(order), queries.shape[1]
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        stack, bounds, q = np.empty(128, np.int64), np.empty(128), np.empty(d)
-        for i in range(BLOCK * block, min(n, BLOCK * block + BLOCK)):
-            row = order[i]
-            q[:] = queries[row]
-            t = _distance2(points, true[row], q, numeric)
-            ties, _ = _tally(
-                points, weight, first, start, stop, right, children, numeric, q, t * (1.0 - TIE), t * (1.0 + TIE), stack, bounds
-            )
-            out_closer[row] = ties < 0
-            out_ties[row] = max(ties, 0)
+    stack, bounds = np.empty(128, np.int64), np.empty(128)
+    for row in order:
+        q = queries[row]
+        t = _distance2(points, true[row], q, numeric)
+        ties, _ = _tally(points, weight, first, start, stop, right, children, numeric, q, t * (1.0 - TIE), t * (1.0 + TIE), stack, bounds)
+        out_closer[row] = ties < 0
+        out_ties[row] = max(ties, 0)
