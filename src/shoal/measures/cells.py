@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from shoal.arrays import FloatArray
 from shoal.cell import cells_of, expected_numbers, is_generalized, value_shares
+from shoal.counts import combinations
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles, level_places
@@ -78,7 +79,7 @@ def _unlikely(original: Table, release: Release, column: str) -> FloatArray:
     """For a set, the chance that a draw from it is not the true value; 1 where suppressed."""
     names = original.levels(column).cast(pa.string()).to_pylist()
     shares = [value_shares(one) for one in cells_of(release.table, column)]
-    pair = release.table.codes(column) * len(names) + original.codes(column)[release.source_row]
-    seen, which = np.unique(pair, return_inverse=True)  # a cell and a value of which it is asked
-    likely = [shares[one // len(names)].get(names[one % len(names)], 0.0) for one in seen.tolist()]
-    return np.asarray(1 - np.array(likely)[which.reshape(-1)])
+    cells, values = release.table.codes(column), original.codes(column)[release.source_row]
+    which, first = combinations([cells, values], len(cells))  # a cell, and a value of which it is asked
+    likely = [shares[one].get(names[value], 0.0) for one, value in zip(cells[first].tolist(), values[first].tolist())]
+    return np.asarray(1 - np.array(likely)[which])

@@ -85,9 +85,11 @@ class TreeAccuracy(TableMeasure):
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The share of records whose class is found; `original` in the details is the same for the table as it was."""
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
         data = _features(original, release, roles)
-        if (why := self.applies(original, release, roles)) or data is None:
-            return self.no_value(why or TOO_FEW)
+        if data is None:
+            return self.no_value(TOO_FEW)
         fold = self.fold(data)
         if fold.max(initial=0) < 1:
             return self.no_value("All records are of one class: none can be held back.")
@@ -218,9 +220,11 @@ class ClusterIndex(TableMeasure):
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """Columns that are missing somewhere are filled with their mean; categories are left out."""
+        if why := self.applies(original, release, roles):
+            return self.no_value(why)
         data = _features(original, release, roles)
-        if (why := self.applies(original, release, roles)) or data is None or not data.ordered.any():
-            return self.no_value(why or NO_NUMBERS)
+        if data is None or not data.ordered.any():
+            return self.no_value(NO_NUMBERS)
         by_class = self.clusters == "classes"
         values = (data.original if by_class else data.released)[:, data.ordered]
         usable = ~np.isnan(values).all(axis=0)

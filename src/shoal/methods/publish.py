@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from shoal import cell
 from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.counts import combinations
 from shoal.hierarchy import Hierarchy
 from shoal.kernels.cells import Values, group_values
 from shoal.roles import Roles
@@ -50,7 +50,9 @@ def published(
             cells = [None if mean != mean else cell.like(mean, pattern) for mean in means.tolist()]
         else:
             cells = _sets(_runs(values, numbers, publication), names, publication == "counts")
-        result[column] = pa.array([cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)], pa.string())
+        if hidden.any():
+            cells = [cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)]
+        result[column] = pa.array(cells, pa.string())
     return result
 
 
@@ -120,16 +122,17 @@ def _runs(values: Values, numbers: FloatArray | None, publication: Publication) 
 def _sets(runs: _Runs, names: Sequence[str | None], with_counts: bool) -> list[str | None]:
     """Each group's values and intervals as a set; of one, that one."""
     inside = [cell.write_element(name) for name in names]
-    first, last, start = runs.first.tolist(), runs.last.tolist(), runs.start.tolist()
-    parts = [inside[a] if a == b else f"[{inside[a]}..{inside[b]}]" for a, b in zip(first, last)]
-    counted = [f"{part}*{rows}" if rows > 1 else part for part, rows in zip(parts, runs.rows.tolist())] if with_counts else parts
-    texts: list[str | None] = []
-    for a, b in pairwise(start):
-        if b - a > 1:
-            texts.append("{" + "|".join(counted[a:b]) + "}")
-        else:
-            texts.append(cell.write_value(names[first[a]]) if first[a] == last[a] else parts[a])
-    return texts
+    which, there = combinations([runs.first, runs.last], len(runs.first))  # many groups have the same: each is written once
+    ends = list(zip(runs.first[there].tolist(), runs.last[there].tolist()))
+    each = [inside[a] if a == b else f"[{inside[a]}..{inside[b]}]" for a, b in ends]
+    alone = np.array([cell.write_value(names[a]) if a == b else text for (a, b), text in zip(ends, each)], object)
+    texts = alone[which[runs.start[:-1]]]
+    several = np.flatnonzero(np.diff(runs.start) > 1).tolist()
+    part, rows, start = (one.tolist() if several else [] for one in (which, runs.rows, runs.start))
+    for group in several:
+        listed = range(start[group], start[group + 1])
+        texts[group] = "{" + "|".join(f"{each[part[i]]}*{rows[i]}" if with_counts and rows[i] > 1 else each[part[i]] for i in listed) + "}"
+    return list(texts)
 
 
 def _means(values: Values, numbers: FloatArray) -> FloatArray:
