@@ -315,7 +315,7 @@ def test_a_broken_promise_is_not_handed_out():
         name = "liar"
 
         def protect(self, table, roles, rng, progress=None):
-            return Release.of(table, roles, Step("liar", {}, ("age",), (), "", (Promise("k-anonymity", 9, ("age",)),)), rng)
+            return Release.of(table, {}, roles, Step("liar", {}, ("age",), (), "", (Promise("k-anonymity", 9, ("age",)),)), rng)
 
     with pytest.raises(PromiseBroken, match="promised 9, found 1"):
         shoal.protect(pandas().assign(age=range(ROWS)), Liar(), quasi=["age"], identifier=["name"])

@@ -537,7 +537,7 @@ class Liar(Noise):
 
     def protect(self, table, roles, rng, progress=quiet):
         columns = self.chosen(table, roles, ("numeric",))
-        return Release.of(table, roles, self.step(columns, self.guarantees, (Promise("k-anonymity", 3, columns),)), rng)
+        return Release.of(table, {}, roles, self.step(columns, self.guarantees, (Promise("k-anonymity", 3, columns),)), rng)
 
 
 class Dreamer(Liar):
@@ -547,7 +547,7 @@ class Dreamer(Liar):
 
     def protect(self, table, roles, rng, progress=quiet):
         columns = self.chosen(table, roles, ("numeric",))
-        return Release.of(table, roles, self.step(columns, ("bliss",), (Promise("bliss", 3, columns),)), rng)
+        return Release.of(table, {}, roles, self.step(columns, ("bliss",), (Promise("bliss", 3, columns),)), rng)
 
 
 @pytest.fixture

@@ -259,10 +259,11 @@ def test_classes_apart_are_groups_of_one_class():
 
 def test_classes_of_fewer_than_k_are_taken_together():
     # a has two records, b three, c five: with k = 4 a and b are one part, with k = 6 all three
-    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 2).tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
-    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 3).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
-    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 4).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
-    assert set(_parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), 3, 6).tolist()) == {0}
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), np.ones(10, np.int64), 3, 2).tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), np.ones(10, np.int64), 3, 3).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
+    assert _parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), np.ones(10, np.int64), 3, 4).tolist() == [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]
+    assert set(_parts(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 2]), np.ones(10, np.int64), 3, 6).tolist()) == {0}
+    assert _parts(np.array([0, 1, 2]), np.array([2, 3, 5]), 3, 4).tolist() == [0, 0, 2]  # the same, as combinations with counts
 
 
 def test_classes_apart_would_tell_what_is_confidential():

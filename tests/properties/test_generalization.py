@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import cell
-from shoal.checks.tables import check_promises, check_release, verify
+from shoal.checks.tables import check_file, check_release
+from shoal.checks.verify import verify
 from shoal.files import write_table
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
@@ -186,7 +187,7 @@ def test_promises_hold_in_the_written_files(name, table, k, seed):
                 rows = list(zip(*(map(str, columns[column]) for column in QUASI)))
             assert len(rows) == len(table)
             assert min(Counter(rows).values()) >= method.k
-            assert all(found.holds for found in check_promises(path, ",", release.promises))
+            assert all(found.holds for found in check_file(path, ",", release.promises))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -258,8 +259,8 @@ def test_a_run_verifies(name, kind, tmp_path):
     write_table(table, tmp_path / f"table.{kind}")
     roles = Roles(quasi=QUASI, confidential=("ill",), target="sick", ordinal={"level": LEVELS}, other=("untouched",))
     method = METHODS[name](k=4, l=2)
-    said = protect_to_folder(Recipe(tmp_path / f"table.{kind}", roles, (method,)), tmp_path / "run", seed=1)
-    assert [(p["what"], p["value"], p["about"], p["holds"]) for p in said["promises"]] == [
+    certificate = protect_to_folder(Recipe(tmp_path / f"table.{kind}", roles, (method,)), tmp_path / "run", seed=1)
+    assert [(p.what, p.value, p.about, p.holds) for p in certificate.promises] == [
         ("k-anonymity", 4, None, True),
         ("l-diversity", 2, "ill", True),
     ]
