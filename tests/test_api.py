@@ -363,3 +363,43 @@ def test_any_small_table_is_k_anonymous_or_refused(rows, k):
     assert sorted(release.source_row.tolist()) == list(range(len(rows)))
     for score in shoal.measure(data, release).values():
         assert score.value is None or np.isfinite(score.value)
+
+
+def test_errors_say_their_code_and_what_they_are_about():
+    """For a form that wants to point at the field."""
+    with pytest.raises(ParameterError) as wrong:
+        shoal.protect(pandas(), "mdav", k=1, quasi=["age"])
+    assert (wrong.value.code, wrong.value.about) == ("parameter", "k")
+    with pytest.raises(RoleError) as missing:
+        shoal.protect(pandas(), "mdav", quasi=["aeg"])
+    assert (missing.value.code, missing.value.about) == ("role", "aeg")
+    with pytest.raises(UnknownNameError) as unknown:
+        shoal.protect(pandas(), "mdvav", quasi=["age"])
+    assert (unknown.value.code, unknown.value.about) == ("unknown-name", "mdvav")
+
+
+def test_python_and_the_command_line_attack_alike(tmp_path):
+    """One seed, one stream: the same hits, whoever asks; and what does not apply is not tried by either."""
+    import json
+    import subprocess
+    import sys
+
+    patients = shoal.invented_patients(150)
+    shoal.write_table(patients, tmp_path / "patients.csv")
+    given = ["--quasi", "age,zip,income", "--identifier", "name", "--confidential", "diagnosis"]
+    for words in (
+        ["protect", "patients.csv", "-m", "mdav", "-p", "k=5", "--seed", "3", "-o", "run", *given],
+        ["attack", "run", "--seed", "9", "--json"],
+    ):
+        done = subprocess.run([sys.executable, "-m", "shoal", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    typed = {one["name"]: one["hit"] for one in json.loads(done.stdout)}
+    table = shoal.read_table(tmp_path / "patients.csv")
+    roles = {"quasi": ["age", "zip", "income"], "identifier": ["name"], "confidential": ["diagnosis"]}
+    release = shoal.protect(table, "mdav", k=5, seed=3, **roles)
+    called = {name: result.hit for name, result in shoal.attack(table, release, seed=9).items()}
+    assert called == pytest.approx(typed)
+    assert set(shoal.attack(table, shoal.protect(table, "mondrian", k=5, quasi=["zip"], identifier=["name"], seed=3))) == {
+        "distance-linkage",
+        "probabilistic-linkage",
+        "learned-linkage",
+    }

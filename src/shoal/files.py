@@ -251,7 +251,9 @@ def _length(table: pa.Table) -> int:
         for chunk in column.chunks:
             if chunk.type == pa.int64():
                 size = np.abs(known := np.asarray(chunk.drop_null()))
-                total += len(known) + int((known < 0).sum()) + sum(int((size >= 10**digit).sum()) for digit in range(1, 19))
+                if (size >= 10**18).any() or (size < 0).any():  # so long that it is a code
+                    return -1
+                total += len(known) + int((known < 0).sum()) + sum(int((size >= 10**digit).sum()) for digit in range(1, 18))
             elif pa.types.is_dictionary(chunk.type):
                 total += int(np.asarray(pc.binary_length(chunk.dictionary)).astype(np.int64)[np.asarray(chunk.indices)].sum())
             else:
@@ -311,6 +313,7 @@ def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
     """The cells as numbers if every known one is; codes with leading zeros, or too long to be exact, are text."""
     if decimal == ",":
         cells, known = pc.replace_substring(cells, ",", "."), pc.replace_substring(known, ",", ".")
+    cells = pc.replace_substring_regex(cells, r"^\+", "")  # which Arrow does not read
     if _all_match(known, _WHOLE):
         return cells.cast(pa.int64())
     if not _all_match(known, f"{_REAL}|{_INFINITE}"):

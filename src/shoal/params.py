@@ -25,7 +25,8 @@ class Params(BaseModel):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            raise ParameterError(_sentence(type(self), error)) from None
+            first = error.errors()[0]["loc"]
+            raise ParameterError(_sentence(type(self), error), about=str(first[0]) if first else None) from None
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> Self:

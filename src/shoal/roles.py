@@ -135,7 +135,8 @@ class Roles:
                 role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "")
                 given = f"the role {ROLE_NAMES.get(role, role)}" if role else "a hierarchy" if column in self.hierarchies else "a scale"
                 raise RoleError(
-                    f"Column '{column}' is given {given}, but the table has no such column.{did_you_mean(column, table.columns)}"
+                    f"Column '{column}' is given {given}, but the table has no such column.{did_you_mean(column, table.columns)}",
+                    about=column,
                 )
         for column, levels in self.ordinal.items():
             _check_levels(table, column, levels)
@@ -148,7 +149,8 @@ class Roles:
             if table.kind(column) == "text" and len(table) >= 20 and len(pc.unique(table.column(column))) == len(table):
                 raise RoleError(
                     f"Column '{column}' has no role, and its text is different in every row, as a name or number would be. "
-                    f"Make it an identifier to leave it out, or give it the role other to release it as it is."
+                    f"Make it an identifier to leave it out, or give it the role other to release it as it is.",
+                    about=column,
                 )
         orders = {column: levels for column, levels in table.orders.items() if column not in self.nominal}
         return replace(self, other=(*self.other, *roleless), ordinal={**orders, **self.ordinal})
@@ -165,7 +167,8 @@ class Roles:
             first = int(np.argmax(wrong)) + 1
             raise RoleError(
                 f"Column '{column}' has {counted(int(wrong.sum()), 'value')} that {'is not a number' if wrong.sum() == 1 else 'are not numbers'} "
-                f"(first at row {first}). Read it as text by declaring it nominal, or clean it."
+                f"(first at row {first}). Read it as text by declaring it nominal, or clean it.",
+                about=column,
             )
 
 
@@ -198,7 +201,8 @@ def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
     if strange.any():
         raise RoleError(
             f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its {counted(len(levels), 'level')} "
-            f"(first at row {int(np.argmax(strange)) + 1}). Add the level, or clean the column."
+            f"(first at row {int(np.argmax(strange)) + 1}). Add the level, or clean the column.",
+            about=column,
         )
 
 
@@ -208,5 +212,6 @@ def _check_leaves(table: Table, column: str, hierarchy: Hierarchy) -> None:
     if strange.any():
         raise RoleError(
             f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')} "
-            f"(first at row {int(np.argmax(strange)) + 1}). Add a row for each value to the hierarchy, or clean the column."
+            f"(first at row {int(np.argmax(strange)) + 1}). Add a row for each value to the hierarchy, or clean the column.",
+            about=column,
         )

@@ -27,7 +27,7 @@ def row_ids(table: Table, chance: Chance) -> UintArray:
     """The id of each row: the sum of keyed hashes of its cells. Equal rows, which are interchangeable, are numbered."""
     ids = np.zeros(len(table), np.uint64)
     for column in table.columns:
-        ids += _hashed_cells(table.arrow.column(column), chance.key(f"row/{column}"))
+        ids += _hashed_cells(table.arrow.column(column), chance.key(f"row/{column}/{table.kind(column)}"))
     order = np.argsort(ids)
     ranked = ids[order]
     new = np.append(True, ranked[1:] != ranked[:-1])

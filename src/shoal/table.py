@@ -112,7 +112,7 @@ class Table:
     def _stored(self, name: str) -> pa.Array:
         """One column as it is kept: cells, which are long and few, once each with a number per row."""
         if name not in self.columns:
-            raise DataError(f"The table has no column '{name}'.{did_you_mean(name, self.columns)}")
+            raise DataError(f"The table has no column '{name}'.{did_you_mean(name, self.columns)}", about=name)
         array = self.arrow.column(name)
         return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
@@ -139,7 +139,7 @@ class Table:
         if kind == "empty":
             return np.full(len(self), np.nan)
         if kind not in ("number", "date"):
-            raise DataError(f"Column '{name}' holds text, not numbers. Declare it nominal, or clean it.")
+            raise DataError(f"Column '{name}' holds text, not numbers. Declare it nominal, or clean it.", about=name)
         if kind == "date":
             counted_in, whole = _counted_in(array.type)
             array = array.cast(counted_in, safe=False).cast(whole)

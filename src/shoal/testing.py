@@ -229,8 +229,10 @@ def _check_rows(cls: type[Any], where: str, table: Table, roles: Roles, release:
     _hold(release.table.columns == expected, cls, f"{where} the release must have the columns {expected}, not {release.table.columns}")
     _hold(not release.table.arrow.schema.metadata, cls, f"{where} the release carries metadata, such as an index")
     source = release.source_row
-    said = any("row" in warning or "record" in warning for warning in release.warnings)
-    _hold(len(release) == len(table) or said, cls, f"{where} {len(table)} rows went in and {len(release)} came out, and no warning says so")
+    warned = any("row" in warning or "record" in warning for warning in release.warnings)
+    _hold(
+        len(release) == len(table) or warned, cls, f"{where} {len(table)} rows went in and {len(release)} came out, and no warning says so"
+    )
     _hold(len(source) == len(release), cls, f"{where} source_row must name the original of every released row")
     distinct = len(set(source.tolist())) == len(source) and set(source.tolist()) <= set(range(len(table)))
     _hold(distinct, cls, f"{where} source_row must be a permutation of the rows")

@@ -146,8 +146,8 @@ class LearnedLinkage(LinkageAttack):
             learned = families.learn(family, spaces, known, pull)
             return _Lesson(self._polished(learned, setting, known) if owner else learned, f"Linked by {_words(family)}.", {})
         if len(rows) < families.FEWEST:
-            said = f"Fewer than {families.FEWEST} known links: nothing was learned, columns weigh the same."
-            return _Lesson(begun[0], said, {"family": _words(families.MEAN)})
+            sentence = f"Fewer than {families.FEWEST} known links: nothing was learned, columns weigh the same."
+            return _Lesson(begun[0], sentence, {"family": _words(families.MEAN)})
         plain = families.SQUARES if setting.sets else families.PLAIN
         choice = families.choose(spaces, known, plain, rng, lambda done, of: progress("comparing distances", done, of))
         learned = families.learn(choice.chosen, spaces, known)
@@ -156,9 +156,13 @@ class LearnedLinkage(LinkageAttack):
         if setting.sets and nearest_shares(setting, learned, rows).sum() <= nearest_shares(setting, begun[0], rows).sum():
             return _Lesson(begun[0], f"Linked by {_words(families.MEAN)}: nothing learned finds more.", {"family": _words(families.MEAN)})
         rate, equal = choice.rates[choice.chosen], choice.rates[families.MEAN]
-        said = f"Linked by {_words(choice.chosen)}; on links it had not seen it found {rate:.1%}"
-        said += ", and no other family clearly more." if choice.chosen == families.MEAN else f", where plain distance found {equal:.1%}."
-        return _Lesson(learned, said, {"family": _words(choice.chosen), "cross_validated_rate": rate, "cross_validated_plain_rate": equal})
+        sentence = f"Linked by {_words(choice.chosen)}; on links it had not seen it found {rate:.1%}"
+        sentence += (
+            ", and no other family clearly more." if choice.chosen == families.MEAN else f", where plain distance found {equal:.1%}."
+        )
+        return _Lesson(
+            learned, sentence, {"family": _words(choice.chosen), "cross_validated_rate": rate, "cross_validated_plain_rate": equal}
+        )
 
     def _polished(self, learned: Learned, setting: Setting, known: Known) -> Learned:
         """Polished on the count itself, if the whole release agrees that it finds more."""
@@ -227,8 +231,8 @@ class LearnedLinkage(LinkageAttack):
             lambda done, of: progress("learning a fuzzy measure", done, of),
         )  # fmt: skip
         learned = Learned(NAMED["choquet"], Distance("choquet", found.measure, 2, space.attribute, space.numeric))
-        said = f"HRLA links {found.linked:,} of {len(rows):,} without a tie after {counted(found.passes, 'pass', 'passes')}; no bound is known."
-        return _Lesson(learned, said + _thinned(others, rows, space), {"best_found": found.linked, "passes": found.passes})
+        sentence = f"HRLA links {found.linked:,} of {len(rows):,} without a tie after {counted(found.passes, 'pass', 'passes')}; no bound is known."
+        return _Lesson(learned, sentence + _thinned(others, rows, space), {"best_found": found.linked, "passes": found.passes})
 
     def _few_attributes(self, setting: Setting) -> None:
         if len(setting.names) > 12:

@@ -131,7 +131,7 @@ def result(
     per_record = np.full(original_rows, np.nan)
     per_record[view.rows] = share
     tied = int(((share > 0) & (share < 1)).sum())
-    said = f"{tied:,} records tie with others; each counts as its share." if tied else ""
+    shared = f"{tied:,} records tie with others; each counts as its share." if tied else ""
     return AttackResult(
         attack.name,
         attack.title,
@@ -141,7 +141,7 @@ def result(
         chance=chance,
         interval=wilson(hit, len(share)),
         risk=attack.risk,
-        note=" ".join(part for part in (note, said) if part),
+        note=" ".join(part for part in (note, shared) if part),
         details={"columns": list(view.columns), "tied": tied, **details},
         per_record=per_record,
     )

@@ -81,21 +81,21 @@ def _words(
     if everything <= 3 * chance:
         return ["No column gives records away to this attack."]
     best = max(alone, key=lambda name: alone[name])
-    said = [f"{best} alone finds {alone[best]:.1%}, more than any other column."] if len(alone) > 1 and alone[best] >= 0.01 else []
+    sentences = [f"{best} alone finds {alone[best]:.1%}, more than any other column."] if len(alone) > 1 and alone[best] >= 0.01 else []
     if pairs and pairs[0][2] >= 0.02 and pairs[0][2] > 1.2 * max(alone[pairs[0][0]], alone[pairs[0][1]]):
         a, b, rate = pairs[0]
-        said.append(f"{a} and {b} together find {rate:.1%}, alone {alone[a]:.1%} and {alone[b]:.1%}.")
+        sentences.append(f"{a} and {b} together find {rate:.1%}, alone {alone[a]:.1%} and {alone[b]:.1%}.")
     lost = sorted(((everything - rate, name) for name, rate in without.items()), key=lambda pair: (-pair[0], pair[1]))
     if not lost:
-        return said
+        return sentences
     most = [name for loss, name in lost if loss >= 0.01 and loss >= lost[0][0] / 2][:3]
     if most:
         rest = f"without it the attack finds {without[most[0]]:.1%} instead of {everything:.1%}"
         then = f" Then {' and '.join(most[1:])}." if most[1:] else ""
-        said.append(f"Protect {most[0]} more: {rest}.{then}")
+        sentences.append(f"Protect {most[0]} more: {rest}.{then}")
     else:
-        said.append("No single column is to blame: without any one of them the attack finds nearly as much. Protect several more.")
-    return said
+        sentences.append("No single column is to blame: without any one of them the attack finds nearly as much. Protect several more.")
+    return sentences
 
 
 def parameters_of(learned: Learned, names: list[str]) -> dict[str, Any]:

@@ -76,10 +76,10 @@ def _class_sizes(combinations: pa.Table, quasi: Sequence[str], certificate: Tabl
         return []
     sizes = _sizes(combinations, quasi)
     smallest, uniques = _smallest(sizes), int((sizes == 1).sum())
-    said = measured.details.get("uniques")
+    certified = measured.details.get("uniques")
     return [
         Checked("smallest class, rows", measured.value, smallest, smallest == measured.value),
-        Checked("unique rows", said, uniques, uniques == said),
+        Checked("unique rows", certified, uniques, uniques == certified),
     ]
 
 

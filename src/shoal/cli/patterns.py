@@ -113,5 +113,5 @@ def _table(found: Patterns, chosen: list[Pattern], which: str) -> None:
 def _shares(counts: Mapping[str | None, int]) -> str:
     """<=50K 80 %, >50K 20 %."""
     whole = sum(counts.values())
-    said = [f"{'missing' if value is None else value} {n / whole:.0%}".replace("%", " %") for value, n in list(counts.items())[:CLASSES]]
-    return ", ".join([*said, *([f"{len(counts) - CLASSES:,} more"] if len(counts) > CLASSES else [])])
+    shares = [f"{'missing' if value is None else value} {n / whole:.0%}".replace("%", " %") for value, n in list(counts.items())[:CLASSES]]
+    return ", ".join([*shares, *([f"{len(counts) - CLASSES:,} more"] if len(counts) > CLASSES else [])])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -39,20 +38,20 @@ def table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> No
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A bar on stderr for whatever takes longer than two seconds; and a word when kernels compile for the first time."""
+    """A bar on stderr that names the stage, from the first second; and a word when kernels compile for the first time."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
+        TaskProgressColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
         refresh_per_second=5,
     )
     tasks: dict[str, Any] = {}
-    begun = time.monotonic()
 
     def told(what: str, done: int, of: int) -> None:
         if what not in tasks:
@@ -60,7 +59,7 @@ def progress() -> Iterator[Progress]:
         bar.update(tasks[what], completed=done, total=of)
         if done >= of:
             bar.update(tasks[what], visible=False)
-        if not bar.live.is_started and time.monotonic() - begun > 2 and sys.stderr.isatty():
+        if not bar.live.is_started and sys.stderr.isatty():
             bar.start()
 
     with _compiling():
@@ -79,7 +78,7 @@ def _compiling() -> Iterator[None]:
     class Tell(event.Listener):
         def on_start(self, _: Any) -> None:
             if not self.told:
-                say("Compiling what this needs: a minute or two, once per machine and method.")
+                say("Compiling what this needs: half a minute or so, once per machine and method.")
                 Tell.told = True
 
         def on_end(self, _: Any) -> None:

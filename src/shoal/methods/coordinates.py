@@ -40,14 +40,17 @@ class ColumnMethod(Params):
             raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some.")
         for column in columns:
             if column not in table.columns:
-                raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}")
+                raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}", about=column)
             if column in roles.identifier:
-                raise ParameterError(f"{self.name}: column '{column}' is an identifier and leaves the table. Take it out of columns.")
+                raise ParameterError(
+                    f"{self.name}: column '{column}' is an identifier and leaves the table. Take it out of columns.", about=column
+                )
             scale = roles.scale(table, column)
             if scale not in takes:
                 raise ParameterError(
                     f"{self.name}: column '{column}' is {scale}, and {self.name} is defined for {' and '.join(takes)} columns. "
-                    "Leave it out with columns, or use another method for it."
+                    "Leave it out with columns, or use another method for it.",
+                    about=column,
                 )
         if len(set(columns)) < len(columns):
             raise ParameterError(f"{self.name}: a column is named twice in columns.")

@@ -41,7 +41,7 @@ class Kde(Labelled):
         columns = self.chosen(table, roles, ("numeric",))
         classes = self.classes(table, roles, columns)
         changed: dict[str, Any] = {}
-        said = [f"{self.name} changes each column by itself: it is perturbation, and does not give k-anonymity."]
+        warnings = [f"{self.name} changes each column by itself: it is perturbation, and does not give k-anonymity."]
         flat = []
         for done, column in enumerate(columns):
             values = table.number(column)
@@ -55,11 +55,11 @@ class Kde(Labelled):
             progress(self.name, done + 1, len(columns))
         if flat:
             names = ", ".join(f"'{column}'" for column in flat)
-            said.append(
+            warnings.append(
                 f"The density of {names} has one mode, so each such column is released as one value. A smaller smoothing finds more."
             )
         step = self.step(columns, self.guarantees)
-        return Release.of(table, changed, roles, step, chance, (*said, *constant_columns(table, columns)))
+        return Release.of(table, changed, roles, step, chance, (*warnings, *constant_columns(table, columns)))
 
     def moded(self, values: FloatArray, classes: IntArray | None, rng: Generator) -> FloatArray:
         """Each value's mode; with classes, the mean of the values at its prototype."""

@@ -51,8 +51,8 @@ def leak_bars(internal: Mapping[str, Any]) -> str:
             marks.append(text_at(left + wide + 5, y + 11 + 13 * place, percent(value), size=11, fill=INK))
     for x, fill, words in ((left, ACCENT, "lost without it"), (left + 120, BEFORE, "found by it alone")):
         marks.append(mark("rect", x=x, y=4.0, width=10.0, height=10.0, fill=fill) + text_at(x + 15, 13, words))
-    said = f"{len(alone)} columns; without {rows[0]} the attack loses {percent(lost[rows[0]])} of the records."
-    return picture(WIDTH, 28 + len(rows) * pitch, title, said, marks)
+    sentence = f"{len(alone)} columns; without {rows[0]} the attack loses {percent(lost[rows[0]])} of the records."
+    return picture(WIDTH, 28 + len(rows) * pitch, title, sentence, marks)
 
 
 def lattice(sets: Sequence[Mapping[str, Any]]) -> str:
@@ -83,5 +83,5 @@ def lattice(sets: Sequence[Mapping[str, Any]]) -> str:
         marks.append(text_at(x, y + 25, f"{members[s]:.3f}", "middle", 11, tip=tip))
     key = ", ".join(f"{i + 1} {name}" for i, name in enumerate(order))
     hidden = len(members) - len(drawn)
-    said = f"Digits stand for the columns in order: {key}. {f'{hidden} sets of little weight are left out.' if hidden else ''}"
-    return picture(ACROSS, 24 + 74.0 * n + 40, title, said.strip(), marks)
+    sentence = f"Digits stand for the columns in order: {key}. {f'{hidden} sets of little weight are left out.' if hidden else ''}"
+    return picture(ACROSS, 24 + 74.0 * n + 40, title, sentence.strip(), marks)

@@ -14,7 +14,7 @@ from shoal.contracts import Progress, quiet
 from shoal.document import UNKNOWN, Decision
 from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
 from shoal.errors import DataError, OutputError, PromiseBroken
-from shoal.folders import appearing, refuse_existing, write_text
+from shoal.folders import appearing, refuse_existing, run_folder, write_text
 from shoal.randomness import new_secret, rng_for
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = No
         raise OutputError(f"{out} lies inside the case, which stays with you. Choose a folder outside.")
     originals = Originals(case.settings)
     planned = plan(case, originals, choices, seed)
-    with appearing(out) as place:
+    with run_folder(out) as release:
+        place = release.path
         column = case.settings.column
         records = redact_rows(planned, originals, place) if column else redact_files(planned, originals, place, progress)
         failed = {one.name: one.failure for one in records if one.failure}
@@ -146,8 +147,7 @@ def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = No
         certificate = certificate_of(planned, records)
         if certificate.broken:
             raise PromiseBroken("A removed text is in a file that was written, so nothing is. This is a defect of shoal: please report it.")
-        write_text(place / "certificate.json", certificate.text)
-        write_text(place / "report.html", public_page(certificate))
+        release.certify(certificate, public_page(certificate))
         _same_time(place)
     write_text(folder / "private" / "map.json", planned.map, mode=0o600)
     write_private(folder, "written.json", {"folder": str(out.absolute()), "names": {one.name: one.called for one in planned.documents}})

@@ -35,7 +35,7 @@ MOST_CLASSES = 50
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedScore:
     """One learner: accuracy or R2 on untouched originals, trained on the original and on the release."""
 
     learner: str
@@ -60,7 +60,7 @@ def learn(
     learners: Sequence[str] = (),
     repeats: int = REPEATS,
     progress: Progress = quiet,
-) -> list[Learned]:
+) -> list[LearnedScore]:
     """Accuracy, or R2 where the target is a number, of each learner, by repeated two-fold cross-validation."""
     target, measured = _target(original, roles)
     known: dict[str, Fit] = LEARNERS if measured == "accuracy" else REGRESSORS
@@ -135,10 +135,10 @@ def _wanted(table: Table, original: Table, target: str, measured: Measured) -> F
     return np.asarray(wanted)
 
 
-def _score(said: NDArray[Any], right: FloatArray, measured: Measured) -> float:
+def _score(predicted: NDArray[Any], right: FloatArray, measured: Measured) -> float:
     if measured == "accuracy":
-        return float((said == right).mean())
-    return float(1 - ((right - said) ** 2).sum() / ((right - right.mean()) ** 2).sum())
+        return float((predicted == right).mean())
+    return float(1 - ((right - predicted) ** 2).sum() / ((right - right.mean()) ** 2).sum())
 
 
 def halves(labels: IntArray, rng: np.random.Generator) -> IntArray:
@@ -323,11 +323,11 @@ REGRESSORS: dict[str, Fit] = {
 }
 
 
-def _result(name: str, folds: list[tuple[float, float]], measured: Measured) -> Learned:
+def _result(name: str, folds: list[tuple[float, float]], measured: Measured) -> LearnedScore:
     differences = np.array([before - after for before, after in folds])
     f, p_value = combined_f_test(differences.reshape(-1, 2))
     means = np.mean(folds, axis=0)
-    return Learned(name, float(means[0]), float(means[1]), float(differences.std(ddof=1)), f, p_value, measured)
+    return LearnedScore(name, float(means[0]), float(means[1]), float(differences.std(ddof=1)), f, p_value, measured)
 
 
 def combined_f_test(differences: FloatArray) -> tuple[float, float]:
@@ -342,7 +342,7 @@ def combined_f_test(differences: FloatArray) -> tuple[float, float]:
     return f, float(f_distribution.sf(f, 2 * repeats, repeats))
 
 
-def as_rows(results: Sequence[Learned]) -> list[dict[str, Any]]:
+def as_rows(results: Sequence[LearnedScore]) -> list[dict[str, Any]]:
     """For JSON and tables."""
     return [
         {

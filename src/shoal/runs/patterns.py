@@ -55,8 +55,8 @@ class Pattern:
     @cached_property
     def rule(self) -> str:
         """As a sentence: sex = Female and age in [20..25]."""
-        said = [part for column, text in self.cells.items() if (part := _condition(column, text))]
-        return " and ".join(said) or "any record"
+        conditions = [part for column, text in self.cells.items() if (part := _condition(column, text))]
+        return " and ".join(conditions) or "any record"
 
     @cached_property
     def length(self) -> int:
@@ -187,10 +187,10 @@ def _rows_stand_for(table: Table, roles: Roles, original: Table | None) -> IntAr
     mine = SUPPORT in table.columns and SUPPORT not in roles.named and (original is None or SUPPORT not in original.columns)
     if not mine or table.kind(SUPPORT) != "number":
         return np.ones(len(table), np.int64)
-    said = table.number(SUPPORT)
-    if not (said >= 1).all() or (said % 1).any():
+    records = table.number(SUPPORT)
+    if not (records >= 1).all() or (records % 1).any():
         raise DataError(f"The column '{SUPPORT}' must say how many records a row stands for, in whole numbers of 1 or more.")
-    return said.astype(np.int64)
+    return records.astype(np.int64)
 
 
 def _class_columns(table: Table, roles: Roles) -> list[str]:
@@ -211,8 +211,8 @@ def _by_class(table: Table, column: str, ids: IntArray, each: IntArray, number: 
     pattern, code = pair // len(names), pair % len(names)
     order = np.lexsort((code, -counts, pattern))
     starts = np.searchsorted(pattern, np.arange(number + 1)).tolist()
-    said = [(names[c], n) for c, n in zip(code[order].tolist(), counts[order].tolist())]
-    return [dict(said[a:b]) for a, b in pairwise(starts)]
+    counted = [(names[c], n) for c, n in zip(code[order].tolist(), counts[order].tolist())]
+    return [dict(counted[a:b]) for a, b in pairwise(starts)]
 
 
 def _plain_texts(table: Table, column: str) -> list[str | None]:
@@ -246,8 +246,10 @@ def _counted(
     true = contained(values[source_row], np.column_stack([table.codes(column) for column in columns]), ranges)
     if not true.all():
         changed = [f"'{column}'" for column, kept in zip(columns, true) if not kept]
-        said = f"{', '.join(changed)} {'was' if len(changed) == 1 else 'were'} released with changed values, which no original need have"
-        return _Counted(note=f"Coverage is not counted: {said}.")
+        sentence = (
+            f"{', '.join(changed)} {'was' if len(changed) == 1 else 'were'} released with changed values, which no original need have"
+        )
+        return _Counted(note=f"Coverage is not counted: {sentence}.")
     kind, kinds = class_ids(values)
     first = np.empty(kinds, np.int64)
     first[kind] = np.arange(len(kind))
