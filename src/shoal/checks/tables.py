@@ -1,12 +1,13 @@
 """The independent check of tables: counts what a release promises again, from the written file alone.
 
-It shares no code with the methods, measures or kernels. Cells are compared as they stand on disk; Arrow groups them, in one pass for all
-promises, a stretch of the file at a time.
+It shares no code with the methods, measures or kernels. Cells are compared as they stand on disk: the file is read once for all promises, a
+stretch at a time, each distinct cell gets a number, and numpy sorts and counts the numbers.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +27,6 @@ from shoal.promises import Checked, Promise
 from shoal.release import Release
 
 MOST_PAIRED = 5000  # classes compared pairwise
-ROWS = "rows of a combination"
 STRETCH = 1 << 24  # bytes of a CSV file looked at together
 DENSE = 1 << 24  # cells of a matrix of classes by values held at a time
 
@@ -70,7 +70,7 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
     return found
 
 
-def _class_sizes(combinations: pa.Table, quasi: Sequence[str], certificate: TableCertificate) -> list[Checked]:
+def _class_sizes(combinations: _Combinations, quasi: Sequence[str], certificate: TableCertificate) -> list[Checked]:
     measured = certificate.measure("k-anonymity")
     if measured is None or measured.value is None:
         return []
@@ -83,9 +83,9 @@ def _class_sizes(combinations: pa.Table, quasi: Sequence[str], certificate: Tabl
     ]
 
 
-def _checked(promises: Sequence[Promise], combined: Callable[[list[str]], pa.Table]) -> list[Checked]:
+def _checked(promises: Sequence[Promise], combined: Callable[[list[str]], _Combinations]) -> list[Checked]:
     columns = list(dict.fromkeys(column for promise in promises for column in promise.needs))
-    combinations = combined(columns) if columns else None
+    combinations = combined(columns)
     return [Checked.of(promise, _count(promise, combinations)) for promise in promises]
 
 
@@ -109,26 +109,27 @@ class _Inside(NamedTuple):
         return np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(self.rows))))
 
 
-def _count(promise: Promise, combinations: pa.Table) -> float:
+def _count(promise: Promise, combinations: _Combinations) -> float:
     """What was promised, as the file has it."""
     if promise.what not in _COUNTED:
         raise DataError(f"There is no check for the promise '{promise.what}'. A promise that cannot be checked is not made.")
     return _COUNTED[promise.what](promise, combinations)
 
 
-def _k(promise: Promise, combinations: pa.Table) -> int:
+def _k(promise: Promise, combinations: _Combinations) -> int:
     """The smallest class; or, counting a suppressed cell as any value, the fewest rows that some class could be taken for."""
-    classes = _grouped(combinations, promise.columns)
-    sizes = np.asarray(classes[ROWS])
-    return min([_smallest(sizes), *_smallest_as_wildcard(classes, promise.columns)])
+    classes, first = _numbered(combinations, promise.columns)
+    sizes = np.bincount(classes, combinations.rows).astype(np.int64)
+    cells = [combinations.cells(column, first) for column in promise.columns] if len(sizes) <= MOST_PAIRED else []
+    return min([_smallest(sizes), *_smallest_as_wildcard(cells, sizes)])
 
 
-def _distinct(promise: Promise, combinations: pa.Table) -> int:
+def _distinct(promise: Promise, combinations: _Combinations) -> int:
     inside = _inside(promise, combinations)
     return int(np.diff(np.append(inside.start, len(inside.rows))).min(initial=len(inside.values)))
 
 
-def _effective(promise: Promise, combinations: pa.Table) -> float:
+def _effective(promise: Promise, combinations: _Combinations) -> float:
     inside = _inside(promise, combinations)
     if not len(inside.start):
         return 0.0
@@ -136,7 +137,7 @@ def _effective(promise: Promise, combinations: pa.Table) -> float:
     return float(np.exp(np.add.reduceat(-share * np.log(share), inside.start).min()))
 
 
-def _farthest(promise: Promise, combinations: pa.Table) -> float:
+def _farthest(promise: Promise, combinations: _Combinations) -> float:
     """The largest total variation between a class's values and all values."""
     inside = _inside(promise, combinations)
     whole = _whole(inside)
@@ -145,7 +146,7 @@ def _farthest(promise: Promise, combinations: pa.Table) -> float:
     return float(np.add.reduceat(np.maximum(share - whole[inside.value], 0.0), inside.start).max(initial=0.0))
 
 
-def _farthest_in_order(promise: Promise, combinations: pa.Table) -> float:
+def _farthest_in_order(promise: Promise, combinations: _Combinations) -> float:
     """The largest earth mover's distance over the order of values, each step between neighbours counting the same."""
     inside = _inside(promise, combinations)
     order = sorted(range(len(inside.values)), key=lambda i: _order(inside.values[i]))
@@ -162,7 +163,7 @@ def _farthest_in_order(promise: Promise, combinations: pa.Table) -> float:
     return farthest
 
 
-_COUNTED: dict[str, Callable[[Promise, pa.Table], float]] = {
+_COUNTED: dict[str, Callable[[Promise, _Combinations], float]] = {
     "k-anonymity": _k,
     "l-diversity": _distinct,
     "entropy-l-diversity": _effective,
@@ -171,22 +172,15 @@ _COUNTED: dict[str, Callable[[Promise, pa.Table], float]] = {
 }
 
 
-def _inside(promise: Promise, combinations: pa.Table) -> _Inside:
+def _inside(promise: Promise, combinations: _Combinations) -> _Inside:
     assert promise.about is not None
-    pairs = _grouped(combinations, promise.needs)
-    about = pairs[promise.about].combine_chunks()
-    codes = about.dictionary_encode() if not pa.types.is_dictionary(about.type) else about
-    codes = pa.concat_arrays(codes.chunks) if isinstance(codes, pa.ChunkedArray) else codes
-    levels = [*codes.dictionary.to_pylist(), None]
-    value = pa.array(np.asarray(codes.indices.fill_null(len(levels) - 1)).astype(np.int64))
-    keys = pairs.select(list(promise.columns)).append_column("value of it", value).append_column(ROWS, pairs[ROWS])
-    classes = keys.group_by(list(promise.columns), use_threads=False).aggregate([("value of it", "list"), (ROWS, "list")])
-    values, rows = (classes[f"{name}_list"].combine_chunks() for name in ("value of it", ROWS))
-    values, rows = (pa.concat_arrays(one.chunks) if isinstance(one, pa.ChunkedArray) else one for one in (values, rows))
-    start = np.asarray(values.offsets)[:-1].astype(np.int64)
-    flat = np.asarray(values.values)
-    used = np.unique(flat)
-    return _Inside(start, np.asarray(rows.values), np.searchsorted(used, flat), [levels[code] for code in used.tolist()])
+    classes, _ = _numbered(combinations, promise.columns)
+    levels = combinations.levels[promise.about]
+    pair, which = np.unique(classes * len(levels) + combinations.codes[promise.about], return_inverse=True)
+    rows = np.bincount(which.reshape(-1), combinations.rows).astype(np.int64)
+    values, value = np.unique(pair % max(len(levels), 1), return_inverse=True)
+    start = np.searchsorted(pair // max(len(levels), 1), np.arange(int(classes.max(initial=-1)) + 1))
+    return _Inside(start, rows, value.reshape(-1), levels.take(pa.array(values)).to_pylist())
 
 
 def _whole(inside: _Inside) -> FloatArray:
@@ -204,20 +198,16 @@ def _order(value: Any) -> tuple[int, Fraction, str]:
         return 1, Fraction(0), str(value)
 
 
-def _smallest_as_wildcard(classes: pa.Table, columns: Sequence[str]) -> list[int]:
+def _smallest_as_wildcard(cells: Sequence[list[Any]], sizes: IntArray) -> list[int]:
     """The fewest rows any class could be taken for when a suppressed cell stands for every value; nothing where none is suppressed.
 
     It can only be more than the class itself; it is counted all the same, by comparing classes pairwise, up to a few thousand of them.
     """
-    if not 0 < classes.num_rows <= MOST_PAIRED:
-        return []
-    cells = [classes[column].to_pylist() for column in columns]
     if not any("*" in column for column in cells):
         return []
     numbers: list[dict[Any, int]] = [{} for _ in cells]
     codes = np.array([[seen.setdefault(cell, len(seen)) for cell in column] for seen, column in zip(numbers, cells)]).T
     open_ = np.array([[cell == "*" for cell in column] for column in cells]).T
-    sizes = np.asarray(classes[ROWS])
     return [min(int(sizes[((codes == codes[i]) | open_ | open_[i]).all(axis=1)].sum()) for i in range(len(codes)))]
 
 
@@ -225,47 +215,101 @@ def _smallest(sizes: IntArray) -> int:
     return int(sizes.min()) if len(sizes) else 0
 
 
-def _sizes(combinations: pa.Table, columns: Sequence[str]) -> IntArray:
-    return np.asarray(_grouped(combinations, columns)[ROWS])
+def _sizes(combinations: _Combinations, columns: Sequence[str]) -> IntArray:
+    return np.bincount(_numbered(combinations, columns)[0], combinations.rows).astype(np.int64)
 
 
 # ---- combinations of cells, and how many rows have each ---------------------------------------------------------------------------
 
 
-def _grouped(combinations: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Fewer columns: the rows of combinations that are now the same, together."""
-    keys = list(dict.fromkeys(columns))
-    summed = combinations.group_by(keys, use_threads=False).aggregate([(ROWS, "sum")])
-    return summed.select([*keys, f"{ROWS}_sum"]).rename_columns([*keys, ROWS])
+class _Combinations(NamedTuple):
+    """Every combination of cells, by the number of its cell in each column, and how many rows have it."""
+
+    codes: dict[str, IntArray]
+    levels: dict[str, pa.Array]  # the cell behind each number
+    rows: IntArray
+
+    def cells(self, column: str, some: IntArray) -> list[Any]:
+        """The cells of some combinations."""
+        return list(self.levels[column].take(pa.array(self.codes[column][some])).to_pylist())
 
 
-def _combinations(stretches: Iterable[pa.Table], columns: list[str]) -> pa.Table:
-    """Every combination of cells in the columns, and how many rows have it."""
-    parts = []
+def _combinations(stretches: Iterable[pa.Table], columns: list[str]) -> _Combinations:
+    """Of all rows, in the columns named."""
+    parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     for stretch in stretches:
-        plain = pa.table({column: _comparable(stretch.column(column)) for column in columns})
-        counted = plain.group_by(columns, use_threads=False).aggregate([([], "count_all")])
-        parts.append(counted.select([*columns, "count_all"]).rename_columns([*columns, ROWS]))
-    if not parts:
-        return pa.table({**{column: pa.array([], pa.string()) for column in columns}, ROWS: pa.array([], pa.int64())})
-    return _grouped(pa.concat_tables(parts), columns) if len(parts) > 1 else parts[0]
+        for column in columns:
+            parts[column] += map(_encoded, _comparable(stretch.column(column)))
+    codes, levels = {}, {}
+    for column in columns:
+        chunks = parts.pop(column)
+        whole = pa.chunked_array(chunks).unify_dictionaries() if chunks else pa.chunked_array([_encoded(pa.array([], pa.string()))])
+        codes[column] = np.concatenate([np.asarray(chunk.indices) for chunk in whole.chunks])
+        levels[column] = whole.chunk(0).dictionary
+    return _counted(codes, levels)
 
 
-def _comparable(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Sets are lists in Parquet, a suppressed cell an empty one: as text, like every other cell. Texts held once each are written out."""
+def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> _Combinations:
+    """The combinations of all rows. Where a number says all of one, numbers are sorted and read back: that is cheaper than sorting rows."""
+    rows = len(next(iter(codes.values()), ()))
+    widths = [max(len(levels[column]), 1) for column in codes]
+    if math.prod(widths) > 1 << 62:
+        number, first = _numbered(_Combinations(codes, levels, np.ones(rows, np.int64)), list(codes))
+        return _Combinations({column: codes[column][first].astype(np.int64) for column in codes}, levels, np.bincount(number))
+    key = np.zeros(rows, np.int64)
+    for column, width in zip(codes, widths):
+        key *= width
+        key += codes[column]
+    key.sort()
+    first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[:rows])
+    distinct, found = key[first], {}
+    for column, width in reversed(list(zip(codes, widths))):
+        distinct, found[column] = np.divmod(distinct, width)
+    return _Combinations(found, levels, np.diff(np.append(first, rows)))
+
+
+def _numbered(combinations: _Combinations, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """The number of each combination of fewer columns, and one that has it."""
+    key, size = np.zeros(len(combinations.rows), np.int64), 1
+    for column in columns:
+        width = max(len(combinations.levels[column]), 1)
+        if size > (1 << 62) // width:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            size = int(key.max(initial=-1)) + 1
+        key, size = key * width + combinations.codes[column], size * width
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return number.reshape(-1), first
+
+
+def _encoded(cells: pa.Array) -> pa.DictionaryArray:
+    """Each distinct cell once, missing being one, and its number in every row."""
+    if pa.types.is_null(cells.type):
+        cells = cells.cast(pa.string())
     if pa.types.is_dictionary(cells.type):
-        return pa.chunked_array([chunk.dictionary.take(chunk.indices) for chunk in cells.chunks], cells.type.value_type)
+        if not cells.indices.null_count and len(cells.dictionary.unique()) == len(cells.dictionary):
+            return cells
+        cells = cells.dictionary.take(cells.indices)
+    return cells.dictionary_encode(null_encoding="encode")
+
+
+def _comparable(cells: pa.ChunkedArray) -> list[pa.Array]:
+    """Sets are lists in Parquet, a suppressed cell an empty one: as text, like every other cell."""
     if not pa.types.is_list(cells.type):
-        return cells
+        return list(cells.chunks)
     texts = []
     for chunk in cells.chunks:
-        inside = chunk.flatten()
-        lengths = chunk.value_lengths().fill_null(0)
-        offsets = pa.array(np.concatenate([[0], np.cumsum(np.asarray(lengths))]).astype(np.int32))
-        joined = pc.binary_join(pa.ListArray.from_arrays(offsets, inside.fill_null("\x00")), "\x1f")
-        joined = pc.if_else(pc.equal(lengths, 0), pa.scalar("*"), joined)
-        texts.append(pc.if_else(chunk.is_null(), pa.scalar(None, pa.string()), joined))
-    return pa.chunked_array(texts, pa.string())
+        inside, lengths = chunk.flatten(), np.asarray(chunk.value_lengths().fill_null(0))
+        if pa.types.is_dictionary(inside.type) and (inside.null_count or (lengths != 1).any()):
+            inside = inside.dictionary.take(inside.indices)
+        if inside.null_count:
+            inside = inside.fill_null("\x00")
+        if (lengths != 1).any():
+            offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+            inside = pc.binary_join(pa.ListArray.from_arrays(offsets, inside), "\x1f")
+            inside = pc.if_else(pa.array(lengths == 0), pa.scalar("*"), inside)
+            inside = pc.if_else(chunk.is_null(), pa.scalar(None, pa.string()), inside)
+        texts.append(inside)
+    return texts
 
 
 def _is_parquet(path: Path) -> bool:
