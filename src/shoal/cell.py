@@ -16,8 +16,8 @@ import datetime
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ _SPECIAL = re.compile(r"([\\|*}]|^\[)")
 _ELEMENT = re.compile(r"((?:\\.|[^\\*])*)(?:\*([1-9][0-9]*))?", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A parsed cell. Values are text, None for missing; an interval has numbers for its ends."""
 
     values: tuple[str | None, ...] = ()
@@ -92,6 +91,10 @@ def number(value: float) -> str:
 @lru_cache(maxsize=20_000)
 def read(text: str | None) -> Cell:
     """The cell behind a text of the notation."""
+    return _read(text)
+
+
+def _read(text: str | None) -> Cell:
     if text is None:
         return Cell((None,), (1,))
     if text == SUPPRESSED:
@@ -169,8 +172,8 @@ def from_list(values: Sequence[str | None] | None) -> str | None:
 
 
 def read_all(texts: Iterable[str | None]) -> list[Cell]:
-    """Several cells."""
-    return [read(text) for text in texts]
+    """Several cells, each of them asked for once."""
+    return [_read(text) for text in texts]
 
 
 def _read_set(inside: str) -> Cell:
@@ -188,6 +191,8 @@ def _read_set(inside: str) -> Cell:
 
 def _split(inside: str) -> list[str]:
     """Cut at bars that are not escaped."""
+    if "\\" not in inside:
+        return inside.split("|")
     parts, now, escaped = [], "", False
     for character in inside:
         if character == "|" and not escaped:

@@ -279,7 +279,9 @@ def _uses_decimal_comma(strings: pa.Table) -> bool:
 
 def _as_text(array: pa.Array, tokens: set[str]) -> tuple[pa.Array, set[str]]:
     """Text with missing tokens taken out, and which of them were seen."""
-    missing = pc.or_(pc.equal(array, ""), pc.is_in(array, value_set=pa.array(sorted(tokens), pa.string())))
+    missing = pc.is_in(array, value_set=pa.array(sorted({*tokens, ""}), pa.string()))
+    if not pc.any(missing).as_py():
+        return array, set()
     return pc.if_else(missing, pa.scalar(None, pa.string()), array), set(pc.unique(array.filter(missing)).to_pylist())
 
 
@@ -392,8 +394,3 @@ def _quoted(text: pa.Array, mark: str) -> pa.Array:
         return text
     inside = pc.replace_substring(text, '"', '""')
     return pc.if_else(special, pc.binary_join_element_wise('"', inside, '"', ""), text)
-
-
-def safe_name(text: str) -> str:
-    """A label as a file name."""
-    return re.sub(r"[^\w.=-]+", "-", text).strip("-") or "run"

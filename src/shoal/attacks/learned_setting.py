@@ -20,7 +20,7 @@ from shoal.release import Release
 from shoal.table import Table
 
 SCALINGS: tuple[Scaling, ...] = ("each", "original", "rank")
-MOST_HELD = 50_000  # released rows that distances are learned against, where sets were released; linking is always to all classes
+MOST_HELD = 20_000  # released rows that distances are learned against, where sets were released; linking is always to all classes
 
 
 class Setting(NamedTuple):

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError
 from shoal.randomness import rng_for
@@ -85,8 +87,9 @@ def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0,
     scores = []
     for done, one in enumerate(chosen):
         progress("measuring", done, len(chosen))
-        why = subject.why_not_measured(one)
-        scores.append(Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret))
+        with threadpool_limits(1):
+            why = subject.why_not_measured(one)
+            scores.append(Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret))
     progress("measuring", len(chosen), len(chosen))
     return scores
 
@@ -108,6 +111,7 @@ def attack_all(subject: Subject, attacks: Sequence[Any] = (), secret: int = 0, p
             progress(f"attack {number} of {len(chosen)}, {name}: {what}", done, of)
 
         told("begins", 0, 1)
-        results.append(subject.attack(one, secret, told))
+        with threadpool_limits(1):  # their matrices are small: threads of linear algebra would wait for each other, and burn what they wait
+            results.append(subject.attack(one, secret, told))
         told("begins", 1, 1)
     return Attacked(results, not_tried)

@@ -29,7 +29,7 @@ from shoal.table import Table
 
 Order = Literal["support", "coverage", "length", "purity"]
 SUPPORT = "support"  # a release with one row per pattern says in this column how many records each row stands for
-MOST_REPORTED, ENDS = 20_000, 5  # beyond so many patterns, a report counts and lists these of either end
+MOST_REPORTED, ENDS = 10_000, 5  # beyond so many patterns, a report counts and lists these of either end
 TOO_MANY = "Who satisfies them is not counted for so many patterns here; `shoal patterns` counts it."
 MOST_VALUES = 8  # of a set, in a rule
 
