@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 from experiments.data import data_path
 from shoal.attacks.learned_setting import nearest_shares, setting_of
 from shoal.attacks.linkage_learned import LearnedLinkage
-from shoal.attacks.matching import files
+from shoal.attacks.matching import intruders_view
 from shoal.contracts import Method
 from shoal.files import read_table
 from shoal.kernels.linkage import closer
@@ -121,12 +121,12 @@ def intruder(seeds: int) -> int:
             release = apply_steps(table, roles, steps, seed)
             knowledge = Knowledge(roles)
             cpu, _, found = timed(lambda r=release, k=knowledge, s=seed: attack.attack(table, r, k, rng_for(s)))
-            pair = files(table, release, knowledge, rng_for(seed))
-            setting = setting_of(table, release, pair)
+            view = intruders_view(table, release, knowledge, rng_for(seed))
+            setting = setting_of(table, release, view, rng_for(seed))
             test = np.flatnonzero(~np.isnan(found.per_record))
             train = np.flatnonzero(np.isnan(found.per_record))
             bare = linkage_families.Known(
-                train, pair.true_row[train], np.full((len(train), 1), -1), np.ones(len(train)), np.ones((len(train), 1))
+                train, view.true_row[train], np.full((len(train), 1), -1), np.ones(len(train)), np.ones((len(train), 1))
             )
             plain = [linkage_families.learn(family, setting.spaces, bare) for family in linkage_families.PLAIN[:2]]
             rates.append([100 * nearest_shares(setting, one, test).mean() for one in plain] + [100 * found.rate])

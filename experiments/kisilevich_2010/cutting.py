@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
-from shoal.contracts import Progress, quiet
+from shoal.contracts import Progress
+from shoal.counts import Counts
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods import KactusRefined
-from shoal.methods.generalization import target_codes
-from shoal.release import Release
+from shoal.methods.generalization import Plan, coded, target_codes
+from shoal.randomness import Chance
 from shoal.roles import Roles
-from shoal.table import Table
 
 
 class KactusCut(KactusRefined):
@@ -24,18 +23,19 @@ class KactusCut(KactusRefined):
     ratio: float = Field(1.0, ge=0, le=1, description="As in balanced-mondrian")
     narrowing: float = Field(0.1, ge=0, le=10, description="As in balanced-mondrian")
 
-    def protect(self, table: Table, roles: Roles, rng: Generator, progress: Progress = quiet) -> Release:
-        """Grow, climb, cut, publish."""
-        columns, data = self.opened(table, roles)
-        _, at = self.climbed(table, roles, data, rng)
-        target, classes = target_codes(table, roles, self.name)
-        groups = np.zeros(len(table), np.int64)
+    def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
+        """Grow, climb, cut."""
+        data = coded(counts.table, roles, columns)
+        _, parts = self.climbed(counts, roles, data, chance)
+        target, classes = target_codes(counts, roles, self.name)
+        groups = np.zeros(len(parts.node), np.int64)
         made = 0
-        for node in np.unique(at):
-            rows = np.flatnonzero(at == node)
-            codes = np.ascontiguousarray(data.codes[rows])
-            worth = {"ratio": self.ratio, "narrowing": self.narrowing}
-            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, rule="gain", target=target[rows], classes=classes, **worth)
-            groups[rows] = parts + made
-            made += int(parts.max()) + 1
-        return self.release(table, roles, columns, groups, self.publish, rng)
+        for node in np.unique(parts.node):
+            mine = np.flatnonzero(parts.node == node)
+            inside = parts.combination[mine]
+            rule = {"rule": "gain", "target": target[inside], "classes": classes, "ratio": self.ratio, "narrowing": self.narrowing}
+            codes = np.ascontiguousarray(data.codes[inside])
+            cut = mondrian_groups(codes, data.ordered, data.positions, self.k, rows=parts.records[mine], **rule)
+            groups[mine] = cut + made
+            made += int(cut.max()) + 1
+        return Plan(parts.combination, groups, parts.records)

@@ -15,7 +15,7 @@ from shoal import Roles, Table
 from shoal.kernels.kactus import anonymize
 from shoal.kernels.trees.c45 import grow, route
 from shoal.methods import Kactus
-from shoal.methods.generalization import coded, target_codes, tree_codes
+from shoal.methods.generalization import coded, tree_codes
 from shoal.randomness import chance_for, rng_for
 
 QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex")  # the paper says seven, not which
@@ -53,7 +53,7 @@ def timed(scale: int) -> Timed:
     table = expanded(scale)
     roles = Roles(quasi=QUASI, target=CLASS).check(table)
     data = coded(table, roles, QUASI)
-    codes, (target, classes) = tree_codes(data), target_codes(table, roles, "kactus")
+    codes, (target, classes) = tree_codes(data), (table.codes(CLASS).astype(np.int32), int(table.codes(CLASS).max()) + 1)
     draws = rng_for(2010, "draws").random(len(table))
     to_tree, tree = _seconds(lambda: grow(codes, data.ordered, target, classes, least=K))
     to_groups, at = _seconds(lambda: anonymize(tree.parent, route(tree, codes, data.ordered), K, draws))
