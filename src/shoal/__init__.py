@@ -24,6 +24,8 @@ _WHERE = {
     "attack": "shoal.api",
     "patterns_of": "shoal.runs.patterns",
     "invented_patients": "shoal.example",
+    "invented_visits": "shoal.example",
+    "invented_survey": "shoal.example",
     "detect_documents": "shoal.runs.documents",
     "redact_documents": "shoal.runs.documents",
     "evaluate_documents": "shoal.runs.documents",
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from shoal.documents.case import Case as Case
     from shoal.errors import ShoalError as ShoalError
     from shoal.example import invented_patients as invented_patients
+    from shoal.example import invented_survey as invented_survey
+    from shoal.example import invented_visits as invented_visits
     from shoal.files import read_table as read_table
     from shoal.files import write_table as write_table
     from shoal.release import Release as Release

@@ -278,22 +278,27 @@ def list_(
 @app.command()
 def example(
     out: Annotated[Path, typer.Argument(help="The CSV or Parquet file to write.")],
-    rows: Annotated[int, typer.Option("--rows", min=1, help="How many patients.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other patients.")] = 7,
+    table: Annotated[
+        str, typer.Option("--table", help="patients, visits (several rows a patient), survey (households) or wide.")
+    ] = "patients",
+    rows: Annotated[int, typer.Option("--rows", min=1, help="How many rows.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other persons.")] = 7,
     json: Json = False,
 ) -> None:
-    """Write a table of invented patients to try things on."""
+    """Write a table of invented patients, hospital stays or answers to try things on."""
     from shoal.cli import show
-    from shoal.errors import OutputError
-    from shoal.example import invented_patients
+    from shoal.errors import OutputError, ParameterError, did_you_mean
+    from shoal.example import EXAMPLES
     from shoal.files import write_table
 
+    if table not in EXAMPLES:
+        raise ParameterError(f"There is no example table '{table}'.{did_you_mean(table, EXAMPLES)} Known: {', '.join(EXAMPLES)}.")
     if out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")
-    write_table(invented_patients(rows, seed), out)
+    write_table(EXAMPLES[table].invent(rows, seed), out)
     if json:
         show.data({"file": str(out), "rows": rows})
-    show.say(f"{rows:,} invented patients are in {out}.")
+    show.say(f"{rows:,} invented {EXAMPLES[table].rows_are} are in {out}.")
 
 
 def _reading(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:
