@@ -11,9 +11,9 @@ from shoal.errors import DataError, ParameterError
 from shoal.randomness import new_secret
 from shoal.registry import make
 from shoal.release import Release
-from shoal.roles import Roles
+from shoal.roles import Rest, Roles
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
-from shoal.runs.recipe import apply_steps
+from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.run import refuse_broken
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
@@ -26,7 +26,9 @@ def protect(
     quasi: str | Sequence[str] = (),
     confidential: str | Sequence[str] = (),
     identifier: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
     target: str | None = None,
+    rest: Rest = "leave-out",
     seed: int | None = None,
     progress: Progress = quiet,
     **parameters: Any,
@@ -34,17 +36,21 @@ def protect(
     """Protect a table by one or more methods; every promise is checked again before the release is handed out.
 
     Name a method and give its parameters (`"mdav", k=5`), or hand in method objects, applied in order. Say the roles by `roles`, or by `quasi`,
-    `confidential`, `identifier` and `target`. `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
+    `confidential`, `identifier`, `person` and `target`; what has no role is left out, unless `rest` says otherwise.
+    `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
     """
     table = Table.of(data)
     if not len(table):
         raise DataError("The table has no rows, so there is nothing to protect.")
-    if roles is not None and (quasi or confidential or identifier or target):
-        raise ParameterError("Give roles either as one Roles object or by quasi, confidential, identifier and target, not both.")
+    if roles is not None and (quasi or confidential or identifier or person or target or rest != "leave-out"):
+        raise ParameterError(
+            "Give roles either as one Roles object or by quasi, confidential, identifier, person, target and rest, not both."
+        )
     if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
         raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
     made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
-    checked = (roles or Roles(_names(quasi), _names(confidential), _names(identifier), target=target)).check(table)
+    given = roles or Roles(_names(quasi), _names(confidential), _names(identifier), _names(person), target=target, rest=rest)
+    table, checked = ready(table, given, made)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     refuse_broken(check_release(release))
     return release

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 import shoal
 from shoal.errors import DataError
-from shoal.promises import Checked, Promise
+from shoal.promises import Checked, Promise, Unit
 from shoal.release import Step
 from shoal.score import AttackResult, Better, Risk, Score
 
@@ -59,7 +59,9 @@ class PromisePart(Part):
 
     what: str
     value: float
-    unit: str
+    unit: str  # of its number
+    counts: Unit = "rows"
+    ignores: tuple[str, ...] = ()
     columns: tuple[str, ...]
     about: str | None
     sentence: str
@@ -72,7 +74,9 @@ class PromisePart(Part):
         return PromisePart(
             what=promise.what,
             value=promise.value,
-            unit=promise.kind.unit,
+            unit=promise.number,
+            counts=promise.unit,
+            ignores=promise.ignores,
             columns=promise.columns,
             about=promise.about,
             sentence=promise.sentence,
@@ -83,7 +87,7 @@ class PromisePart(Part):
     @property
     def promise(self) -> Promise:
         """What was promised, to be counted again."""
-        return Promise(self.what, self.value, self.columns, self.about)
+        return Promise(self.what, self.value, self.columns, self.about, self.counts, self.ignores)
 
 
 class MeasurePart(Part):
@@ -186,6 +190,7 @@ class TableFile(FilePart):
     rows: int
     columns: tuple[str, ...]
     delimiter: str = ","
+    missing: str = ""  # how a missing cell is written
     cells: tuple[str, ...] = ()
 
 
@@ -198,12 +203,34 @@ class RolesPart(Part):
     household: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     identifiers_removed: int = 0
+    left_out: int = 0  # columns without a role
     target: str | None = None
     hierarchies: tuple[str, ...] = ()
 
 
+class LeavesPart(Part):
+    """A released column that gives a protected one away, equals an identifier, or is different in nearly every row."""
+
+    column: str
+    why: Literal["tells", "rank", "identifier", "unique"]
+    about: str | None = None  # the protected column
+    share: float | None = None  # of rows for which it tells the right value, or |Spearman|
+    guessing: float | None = None
+
+
+class UnitPart(Part):
+    """What was counted, and how many there are of each in the release."""
+
+    counted: Unit = "rows"
+    rows: int = 0
+    persons: int | None = None
+    households: int | None = None
+    one_row_each: Literal["known", "not known", "no"] = "not known"  # whether a row is a person
+    households_told: float | None = None  # share of released households that no other looks like
+
+
 class Summary(Part):
-    """One loss, one risk, and the thesis's DR and Score where they can be had, all as shares of 1."""
+    """One loss, the worst risk over all attacks, the same for outliers, and the thesis's DR and Score where they can be had, all as shares of 1."""
 
     loss: float | None = None
     loss_measure: str | None = None
@@ -211,6 +238,12 @@ class Summary(Part):
     risk_low: float | None = None
     risk_high: float | None = None
     risk_attack: str | None = None
+    risk_how: str = ""  # which form of that attack: its scale, its family, one-to-one
+    outliers: int = 0  # records farthest from the column medians that were tried
+    outlier_risk: float | None = None  # the highest rate of any attack on them
+    outlier_low: float | None = None
+    outlier_high: float | None = None
+    outlier_attack: str | None = None
     disclosure_risk: float | None = None
     information_loss: float | None = None
     score: float | None = None
@@ -220,8 +253,11 @@ class TableCertificate(Certificate, Evidence):
     """Of a released table."""
 
     kind: Literal["table"] = "table"
+    name: str = ""  # of the data, as its keeper wants it called
     release: TableFile
     roles: RolesPart
+    unit: UnitPart = UnitPart()
+    leaves: tuple[LeavesPart, ...] = ()  # what leaves unprotected, worst first
     summary: Summary
 
 

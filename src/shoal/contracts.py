@@ -64,6 +64,11 @@ class Method(Named, Protocol):
 
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
+    adds: ClassVar[tuple[str, ...]]  # columns it adds where its rows are patterns and no longer records; most add none
+
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """The columns it looks at: those it protects, and others that decide how."""
+        ...
 
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release: ...
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from shoal.errors import ParameterError
 
-Unit = Literal["rows", "values", "effective values", "distance", "texts"]
+Unit = Literal["rows", "persons", "households"]  # what is counted in a table
+Number = Literal["rows", "persons", "households", "values", "effective values", "distance", "texts"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class PromiseKind:
     """A kind of promise: what its number counts, whether more or less of it is better, and the words for it."""
 
     name: str
-    unit: Unit
+    unit: Number  # of its number; where it is rows, persons may be counted in their place
     keeps: Literal["at least", "at most"]
     sentence: str  # {columns} and {about} are filled in
 
@@ -25,9 +26,12 @@ L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values 
 ENTROPY_L_DIVERSITY = PromiseKind("entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}")
 T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}")
 ORDERED_T_CLOSENESS = PromiseKind("ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}")
+HOUSEHOLD_K = PromiseKind("household-k", "households", "at least", "households that look like each one whose number is kept")
+PERSON_K = PromiseKind("person-k", "persons", "at least", "persons that look like each one whose number is kept")
 NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files")
 
-KINDS = {kind.name: kind for kind in (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, NOTHING_LEFT)}
+_OF_CLASSES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)
+KINDS = {kind.name: kind for kind in (*_OF_CLASSES, HOUSEHOLD_K, PERSON_K, NOTHING_LEFT)}
 ROUNDING = 1e-9  # what a sum of shares may be off by
 
 
@@ -38,7 +42,9 @@ class Promise:
     what: str  # the name of its kind
     value: float
     columns: tuple[str, ...]
-    about: str | None = None  # the confidential column it is about
+    about: str | None = None  # the confidential column it is about, or the column of kept numbers
+    unit: Unit = "rows"  # what is counted: five rows may be one person
+    ignores: tuple[str, ...] = ()  # cells of the column it is about that are no values, as a file has them: missing, and codes for it
 
     @property
     def kind(self) -> PromiseKind:
@@ -53,9 +59,15 @@ class Promise:
         return (*self.columns, *((self.about,) if self.about else ()))
 
     @property
+    def number(self) -> Number:
+        """What its number is a number of."""
+        return self.unit if self.kind.unit == "rows" else self.kind.unit
+
+    @property
     def sentence(self) -> str:
         """What its number counts, in words."""
-        return self.kind.sentence.format(columns=", ".join(self.columns), about=self.about)
+        counted = ", counting persons" if self.unit == "persons" and self.kind in _OF_CLASSES else ""
+        return self.kind.sentence.format(columns=", ".join(self.columns), about=self.about) + counted
 
     def kept_by(self, found: float) -> bool:
         """Whether what was counted is enough."""

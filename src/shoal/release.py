@@ -39,6 +39,7 @@ class Release:
     source_row: IntArray  # PRIVATE: release row -> original row, the truth that attacks are scored against
     roles: Roles = field(default_factory=Roles)  # what it was made under
     warnings: tuple[str, ...] = field(default=())
+    persons: IntArray | None = field(default=None, repr=False)  # PRIVATE: whose each row is, as codes, where a column says it
     once: Once = field(default_factory=Once, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod
@@ -51,19 +52,21 @@ class Release:
         warnings: tuple[str, ...] = (),
         ids: UintArray | None = None,
     ) -> Release:
-        """Close a method's work on `table`: put in what it changed, drop identifiers, renumber households, put the rows in a keyed order.
+        """Close a method's work on `table`: put in what it changed, drop what names or numbers persons and what has no role, renumber
+        households, put the rows in a keyed order.
 
         `ids` are those of the table's rows, where they are at hand.
         """
         households = {column: _renumbered(table, column, chance) for column in roles.household}
         source_row = np.argsort(chance.words(row_ids(table, chance) if ids is None else ids, "order"), kind="stable")
-        kept = table.with_columns({**changed, **households}).without(roles.identifier)
-        return Release(kept.take(source_row), (step,), source_row, roles, warnings)
+        kept = table.with_columns({**changed, **households}).without(roles.removed)
+        persons = table.codes(roles.person[0])[source_row] if roles.person else None
+        return Release(kept.take(source_row), (step,), source_row, roles, warnings, persons)
 
     @staticmethod
-    def given(table: Table, source_row: IntArray, roles: Roles) -> Release:
-        """A release made elsewhere, with the original row of each of its rows."""
-        return Release(table, (), np.asarray(source_row, np.int64), roles)
+    def given(table: Table, source_row: IntArray, roles: Roles, persons: IntArray | None = None) -> Release:
+        """A release made elsewhere, with the original row of each of its rows, and whose it is."""
+        return Release(table, (), np.asarray(source_row, np.int64), roles, persons=persons)
 
     def then(self, later: Release) -> Release:
         """This release, protected further."""
@@ -72,8 +75,15 @@ class Release:
             roles=self.roles,
             made_by=(*self.made_by, *later.made_by),
             source_row=self.source_row[later.source_row],
+            persons=self.persons[later.source_row] if self.persons is not None else later.persons,
             warnings=(*self.warnings, *(w for w in later.warnings if w not in self.warnings)),
         )
+
+    def with_persons(self) -> Table:
+        """The table for a further step, which may need to know whose each row is."""
+        if self.persons is None:
+            return self.table
+        return replace(self.table, arrow=self.table.arrow.append_column(self.roles.person[0], pa.array(self.persons)))
 
     @property
     def promises(self) -> tuple[Promise, ...]:

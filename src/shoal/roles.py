@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import FloatArray
+from shoal.arrays import BoolArray, FloatArray
 from shoal.errors import RoleError, counted, did_you_mean
 from shoal.hierarchy import Hierarchy
 from shoal.table import Kind, Table
 
-ROLES = ("quasi", "confidential", "identifier", "weight", "household", "other")
+ROLES = ("quasi", "confidential", "identifier", "person", "weight", "household", "other")
 ROLE_NAMES = {"quasi": "quasi-identifier"}
 Scale = Literal["numeric", "ordinal", "nominal"]
+Rest = Literal["leave-out", "release"]
+LINKED = ("person", "household")
 
 
 class Kinds(Protocol):
@@ -34,20 +36,25 @@ class Roles:
     """Each column has one role.
 
     identifier    names a person outright: removed from every release
+    person        which rows are of one person: removed, and whatever is counted counts persons
     quasi         may be known to an intruder: protected
     confidential  what the intruder is after: released as it is
     weight        sampling weight: released as it is
     household     which records belong together: released under fresh random numbers
     other         released as it is
 
+    What has no role is left out, unless `rest` says that it is released. `link` keeps numbers of persons or households that tell which rows
+    belong together, where at least so many persons or households look alike (0: as many as k-anonymity is promised for).
     `nominal` and `ordinal` say how to read a column where its values do not: codes without an order, or levels from lowest to highest.
     `hierarchies` say how a column's values are grouped: what is generalized follows the tree.
+    `missing` lists codes of a column that mean missing, `kinds` how a column is to be read, such as date:%d.%m.%Y.
     `target` names the column that whoever trains on the release wants to predict; it is never a quasi-identifier.
     """
 
     quasi: tuple[str, ...] = ()
     confidential: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
     weight: tuple[str, ...] = ()
     household: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
@@ -55,12 +62,18 @@ class Roles:
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     target: str | None = None
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    rest: Rest = "leave-out"
+    link: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()  # set by `check`: columns without a role, where they are left out
 
     def __post_init__(self) -> None:
         for role in (*ROLES, "nominal"):
             given = getattr(self, role)
             object.__setattr__(self, role, (given,) if isinstance(given, str) else tuple(given))
         object.__setattr__(self, "ordinal", {str(c): tuple(map(str, levels)) for c, levels in self.ordinal.items()})
+        object.__setattr__(self, "missing", {str(c): tuple(map(str, codes)) for c, codes in self.missing.items()})
         object.__setattr__(self, "hierarchies", {str(c): _hierarchy(c, given) for c, given in self.hierarchies.items()})
         seen: dict[str, str] = {}
         for role in ROLES:
@@ -73,13 +86,21 @@ class Roles:
                         else f"Column '{column}' is given two roles, {first} and {second}. Keep one."
                     )
                 seen[column] = role
-        if self.target in (*self.quasi, *self.identifier):
+        for role in LINKED:
+            if len(getattr(self, role)) > 1:
+                raise RoleError(
+                    f"The role {role} is given to {len(getattr(self, role))} columns. One column says which rows belong together."
+                )
+        for role in self.link:
+            if role not in LINKED or not getattr(self, role):
+                raise RoleError(f"There is nothing to link by '{role}': no column has that role. Known: {', '.join(LINKED)}.", about=role)
+        if self.target in (*self.quasi, *self.identifier, *self.person):
             raise RoleError(f"Column '{self.target}' is the target and a {ROLE_NAMES.get(seen[self.target], seen[self.target])}. Keep one.")
 
     @staticmethod
     def parse(given: Mapping[str, Any], folder: Path = Path()) -> Roles:
         """From a TOML table: lists of column names by role, [ordinal] with levels, [hierarchies] with rows or with files in `folder`."""
-        known = (*ROLES, "nominal", "ordinal", "target", "hierarchies")
+        known = (*ROLES, "nominal", "ordinal", "target", "hierarchies", "missing", "kinds", "rest", "link")
         if not isinstance(given, Mapping):
             raise RoleError('roles must be a table of lists, such as [roles] then quasi = ["age", "zip"].')
         for key, value in given.items():
@@ -91,6 +112,11 @@ class Roles:
             elif key == "hierarchies":
                 if not isinstance(value, Mapping):
                     raise RoleError('hierarchies must be a table of files, such as [hierarchies] then job = "job.csv".')
+            elif key in ("missing", "kinds", "link"):
+                _check_table(key, value)
+            elif key == "rest":
+                if value not in get_args(Rest):
+                    raise RoleError(f"rest must be {' or '.join(get_args(Rest))}.", about="rest")
             elif key == "target":
                 if not isinstance(value, str):
                     raise RoleError("target must be the name of one column.")
@@ -105,12 +131,23 @@ class Roles:
         target = {"target": self.target} if self.target else {}
         ordinal = {"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {}
         trees = {c: one.lines for c, one in self.hierarchies.items()}
-        return lists | target | ordinal | ({"hierarchies": trees} if trees else {})
+        more = {"missing": {c: list(codes) for c, codes in self.missing.items()}, "kinds": dict(self.kinds), "link": dict(self.link)}
+        said = ({"rest": self.rest} if self.rest != "leave-out" else {}) | {key: value for key, value in more.items() if value}
+        return lists | target | said | ordinal | ({"hierarchies": trees} if trees else {})
 
     @property
     def named(self) -> tuple[str, ...]:
         """Every column that has a role."""
         return tuple(column for role in ROLES for column in getattr(self, role))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Every column that no release has as it was: what names a person, what numbers persons, and what has no role."""
+        return (*self.identifier, *self.person, *self.left_out)
+
+    def read(self, table: Table) -> Table:
+        """The table as the roles say that it is to be read."""
+        return table
 
     def scale(self, table: Kinds, column: str) -> Scale:
         """How a column's values compare: numbers and dates numeric, levels ordinal, the rest nominal."""
@@ -128,9 +165,15 @@ class Roles:
         """An ordinal column as 0, 1, 2, ... by level; NaN where missing."""
         return level_places(table, column, self.levels(table, column))
 
+    def missing_levels(self, table: Table, column: str) -> BoolArray:
+        """Which of a column's levels are no answer: missing, or a code for it."""
+        codes = self.missing.get(column, ())
+        return np.array([level is None or str(level) in codes for level in table.levels(column).to_pylist()], dtype=np.bool_)
+
     def check(self, table: Table) -> Roles:
-        """Hold the roles against a table, once. Columns without a role become `other`."""
-        for column in (*self.named, *self.nominal, *self.ordinal, *self.hierarchies, *((self.target,) if self.target else ())):
+        """Hold the roles against a table, once. Columns without a role are left out, or become `other` where the rest is released."""
+        scaled = (*self.nominal, *self.ordinal, *self.hierarchies, *self.missing, *self.kinds)
+        for column in (*self.named, *scaled, *((self.target,) if self.target else ())):
             if column not in table.columns:
                 role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "")
                 given = f"the role {ROLE_NAMES.get(role, role)}" if role else "a hierarchy" if column in self.hierarchies else "a scale"
@@ -144,8 +187,12 @@ class Roles:
             _check_leaves(table, column, hierarchy)
         for column in self.quasi:
             self._check_text(table, column)
-        roleless = tuple(column for column in table.columns if column not in self.named)
-        for column in roleless:
+        for column in self.person:
+            _check_persons(table, column)
+        target = (self.target,) if self.target and self.target not in self.named else ()
+        roleless = tuple(column for column in table.columns if column not in (*self.named, *target))
+        released = roleless if self.rest == "release" else ()
+        for column in released:
             if table.kind(column) == "text" and len(table) >= 20 and len(pc.unique(table.column(column))) == len(table):
                 raise RoleError(
                     f"Column '{column}' has no role, and its text is different in every row, as a name or number would be. "
@@ -153,7 +200,8 @@ class Roles:
                     about=column,
                 )
         orders = {column: levels for column, levels in table.orders.items() if column not in self.nominal}
-        return replace(self, other=(*self.other, *roleless), ordinal={**orders, **self.ordinal})
+        ordinal = {**orders, **self.ordinal}
+        return replace(self, other=(*self.other, *target, *released), ordinal=ordinal, left_out=() if released else roleless)
 
     def _check_text(self, table: Table, column: str) -> None:
         """Text that is nearly all numbers is a column of numbers with slips in it."""
@@ -177,6 +225,29 @@ def level_places(table: Table, column: str, levels: Sequence[str]) -> FloatArray
     place = {level: i for i, level in enumerate(levels)}
     values = [np.nan if value is None else place.get(str(value), np.nan) for value in table.levels(column).to_pylist()]
     return np.array(values, dtype=np.float64)[table.codes(column)]
+
+
+def _check_table(key: str, value: Any) -> None:
+    """A table of columns: lists of codes, kinds, or numbers."""
+    how = {
+        "missing": "lists of codes, such as DIABDX = [-1, -9]",
+        "kinds": 'kinds, such as born = "date:%d.%m.%Y"',
+        "link": "numbers, such as person = 5",
+    }
+    right = {"missing": list | tuple, "kinds": str, "link": int}[key]
+    if not isinstance(value, Mapping) or not all(isinstance(one, right) for one in value.values()):
+        raise RoleError(f"{key} must be a table of {how[key]}.", about=key)
+
+
+def _check_persons(table: Table, column: str) -> None:
+    """Every row is of somebody."""
+    gone = table.missing(column)
+    if gone.any():
+        raise RoleError(
+            f"Column '{column}' says whose each row is, and {counted(int(gone.sum()), 'row')} (first at row {int(np.argmax(gone)) + 1}) "
+            f"{'has' if gone.sum() == 1 else 'have'} no number. Give each a number, a new one where it is nobody else's.",
+            about=column,
+        )
 
 
 def _hierarchy(column: str, given: Any) -> Hierarchy:

@@ -846,6 +846,7 @@ def test_usage_mistakes_are_one_sentence_too(refused, table, desk):
     refused(*protect(table, desk / "run", "--seed", "-1"), says="seed")
     refused(*protect(table, desk / "run", "--seed", "x"), says="seed")
     refused("example", desk / "p.csv", "--rows", "0", says="rows")
+    refused("example", desk / "p.csv", "--table", "visit", says="Did you mean 'visits'?")
 
 
 def test_no_roles_at_all(refused, table, desk):

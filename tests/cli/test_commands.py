@@ -299,6 +299,16 @@ def test_example(shoal, released, desk, name):
     assert (folder / f"release.{name.split('.')[1]}").is_file()
 
 
+def test_example_tables(shoal, desk):
+    for name, says in [
+        ("visits", "80 invented hospital stays"),
+        ("survey", "80 invented persons of a survey"),
+        ("wide", "80 invented persons"),
+    ]:
+        assert says in ok(shoal("example", desk / f"{name}.csv", "--table", name, "--rows", "80")).err
+        assert len(read_table(desk / f"{name}.csv")) == 80
+
+
 # ---- recipes ------------------------------------------------------------------------------------------------------------------------------
 
 

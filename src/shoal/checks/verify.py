@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from shoal.certificate import CollectionCertificate, DocumentsCertificate, read_certificate
-from shoal.checks.tables import verify_table
-from shoal.promises import Checked
+from shoal.certificate import CollectionCertificate, DocumentsCertificate, PromisePart, TableCertificate, read_certificate
+from shoal.checks.combinations import Combinations, combinations_of, shape, stretches
+from shoal.checks.tables import count, sizes_of_classes
+from shoal.errors import DataError
+from shoal.folders import sha256_of
+from shoal.promises import PERSON_K, Checked
 
 
 def verify(release: Path, certificate: Path) -> list[Checked]:
@@ -21,3 +26,60 @@ def verify(release: Path, certificate: Path) -> list[Checked]:
 
         return verify_collection(release, certified)
     return verify_table(release, certified)
+
+
+def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
+    """Hold a release against its certificate: bytes, rows, columns, promises, and the class sizes it was said to have."""
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")
+    about = certificate.release
+    names, rows = shape(path, about.delimiter)
+    digest = sha256_of(path)
+    found = [
+        Checked("bytes (sha-256)", about.sha256, digest, digest == about.sha256),
+        Checked("rows", about.rows, rows, rows == about.rows),
+        Checked("columns", list(about.columns), names, names == list(about.columns)),
+    ]
+    quasi = [column for column in certificate.roles.quasi if column in names]
+    there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
+    needed = list(dict.fromkeys([*quasi, *(column for promise in there for column in promise.needs)]))
+    if needed:
+        combinations = combinations_of(stretches(path, about.delimiter, needed), needed, missing=about.missing)
+        found += _class_sizes(combinations, quasi, certificate) if quasi else []
+    for one in certificate.promises:
+        if one.promise not in there:
+            found.append(Checked(one.what, one.value, "columns missing", False))
+            continue
+        if one.promise.unit == "persons" and one.promise.kind is not PERSON_K:
+            found += _bounded(one, combinations)
+            continue
+        counted = Checked.of(one.promise, count(one.promise, combinations))
+        found.append(counted)
+        if one.found != counted.found or one.holds != counted.holds:
+            found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
+    return found
+
+
+def _bounded(one: PromisePart, combinations: Combinations) -> list[Checked]:
+    """What counts persons, as far as a file without their numbers can tell: of rows there are at least as many as of persons, and of values
+    in them. What a file cannot tell at all is not said to hold: it is left to whoever has the original."""
+    in_rows = replace(one.promise, unit="rows")
+    if one.promise.kind.keeps != "at least" or one.promise.what == "entropy-l-diversity":
+        return []
+    most = count(in_rows, combinations)
+    return [Checked(f"{one.sentence}: at most", one.found, most, in_rows.kept_by(most) and one.holds and one.found <= most)]
+
+
+def _class_sizes(combinations: Combinations, quasi: Sequence[str], certificate: TableCertificate) -> list[Checked]:
+    measured = certificate.measure("k-anonymity")
+    if measured is None or measured.value is None:
+        return []
+    sizes = sizes_of_classes(combinations, quasi)
+    smallest, uniques = (int(sizes.min()) if len(sizes) else 0), int((sizes == 1).sum())
+    certified = [
+        measured.details.get(name, other) for name, other in (("rows", measured.value), ("unique_rows", measured.details.get("uniques")))
+    ]
+    return [
+        Checked("smallest class, rows", certified[0], smallest, smallest == certified[0]),
+        Checked("unique rows", certified[1], uniques, uniques == certified[1]),
+    ]

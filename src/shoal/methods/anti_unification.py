@@ -75,6 +75,10 @@ class AntiUnification(ColumnMethod):
     def _readable(cls, given: Bins) -> Bins:
         return _checked(given)
 
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """Also the confidential columns, which records are put together by."""
+        return (*super().reads(roles), *roles.confidential)
+
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Partition by confidential values, find patterns, list them."""
         columns = self.chosen(table, roles, self.takes)
@@ -151,7 +155,7 @@ class AntiUnification(ColumnMethod):
             warnings.append(
                 f"limit = {self.limit} would leave nothing of {counted(len(columns), 'attribute')}; patterns keep at least one."
             )
-        left_out = [c for c in table.columns if c not in counts.table.columns and c not in roles.identifier]
+        left_out = [c for c in table.columns if c not in counts.table.columns and c not in roles.removed]
         if left_out:
             warnings.append(f"Patterns have no values for {', '.join(left_out)}: left out.")
         return (*warnings, *constant_columns(counts.table, columns, total))

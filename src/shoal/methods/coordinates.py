@@ -8,7 +8,7 @@ value itself sits at the column's mean: missing is a value of its own, equally f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,19 +31,26 @@ FEW = 8
 class ColumnMethod(Params):
     """A method that works on chosen columns: those named, or else all quasi-identifiers."""
 
+    adds: ClassVar[tuple[str, ...]] = ()
     columns: tuple[str, ...] | None = Field(None, description="Columns to protect; absent: all quasi-identifiers")
+
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """The columns it protects; a method that looks at others too says so."""
+        return roles.quasi if self.columns is None else self.columns
 
     def chosen(self, table: Source, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
         """The columns to work on, each of a scale the method is defined for."""
-        columns = roles.quasi if self.columns is None else self.columns
+        columns = ColumnMethod.reads(self, roles)
         if not columns:
             raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some.")
         for column in columns:
             if column not in table.columns:
                 raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}", about=column)
-            if column in roles.identifier:
+            if column in roles.removed:
+                what = "an identifier" if column in roles.identifier else "not released, having no role that releases it"
                 raise ParameterError(
-                    f"{self.name}: column '{column}' is an identifier and leaves the table. Take it out of columns.", about=column
+                    f"{self.name}: column '{column}' is {what}, and leaves the table. Give it another role, or take it out of columns.",
+                    about=column,
                 )
             scale = roles.scale(table, column)
             if scale not in takes:

@@ -66,7 +66,7 @@ class Generalization(ColumnMethod):
         """Count, plan on the counts, apply the plan to the rows."""
         columns = self.chosen(table, roles, self.takes)
         progress("counting", 0, 1)
-        counts = table.counts(self.looked_at(table, roles, columns))
+        counts = table.counts([column for column in self.reads(roles) if column in table.columns])
         progress("counting", 1, 1)
         _refuse_names(counts, roles, columns)
         self.enough_rows(counts.total, self.k)
@@ -79,11 +79,11 @@ class Generalization(ColumnMethod):
         """Which rows go together."""
         raise TypeError(f"{type(self).__name__} does not say how it groups")  # each algorithm does
 
-    def looked_at(self, table: Source, roles: Roles, columns: tuple[str, ...]) -> list[str]:
+    def reads(self, roles: Roles) -> tuple[str, ...]:
         """The columns it decides by: those to protect, the confidential ones where they matter, and the target."""
         confidential = roles.confidential if self.wants_diversity() else ()
         target = (roles.target,) if self.uses_target == "always" and roles.target is not None else ()
-        return [column for column in dict.fromkeys((*columns, *confidential, *target)) if column in table.columns]
+        return tuple(dict.fromkeys((*super().reads(roles), *confidential, *target)))
 
     def wants_diversity(self) -> bool:
         """Whether confidential values are looked at."""

@@ -19,6 +19,10 @@ class Labelled(ColumnMethod):
 
     labels: str | None = Field(None, description="Column whose classes move the prototypes (the ++ form); absent: none")
 
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """Also the labels."""
+        return (*super().reads(roles), *(() if self.labels is None else (self.labels,)))
+
     def classes(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> IntArray | None:
         """The class of each record, missing being one more; None where no labels are asked for."""
         if self.labels is None:

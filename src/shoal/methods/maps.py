@@ -57,6 +57,10 @@ class TwoLevel(Labelled):
             raise ValueError("prototypes that labels have moved no longer stand for their records. Use coding=centroid with labels.")
         return self
 
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """Also the confidential column, where groups are to be diverse."""
+        return (*super().reads(roles), *(roles.confidential if self.l > 1 else ()))
+
     def allow_confidential(self, column: str) -> None:
         """Only with diversity."""
         if self.l < 2:

@@ -40,6 +40,7 @@ def certify(
             rows=len(release),
             columns=table.columns,
             delimiter=table.format.delimiter,
+            missing=table.format.missing,
             cells=tuple(column for column in table.columns if column in table.cells),
         ),
         roles=RolesPart(

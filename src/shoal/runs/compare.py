@@ -15,7 +15,7 @@ from shoal.report.table_pages import ComparisonRow
 from shoal.roles import Roles
 from shoal.runs.certify import CORE, summary
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
-from shoal.runs.recipe import Recipe, apply_steps
+from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.table import Table
 
 
@@ -27,8 +27,8 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
     for done, (label, recipe) in enumerate(recipes):
         progress("comparing", done, len(recipes))
         place = (recipe.input.resolve(), repr(sorted(recipe.reading.items())))
-        original = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
-        roles = recipe.roles.check(original)
+        read = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
+        original, roles = ready(read, recipe.roles, recipe.steps)
         subject = TableSubject(original, apply_steps(original, roles, recipe.steps, secret, progress), roles)
         scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
         found = summary(scores, attack_all(subject, recipe.attacks, secret, progress))

@@ -48,6 +48,7 @@ class TableSubject:
     attacks: ClassVar[Kind] = "attack"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "original", self.roles.read(self.original))
         if len(self.original) <= self.release.source_row.max(initial=-1):
             raise DataError("The release does not belong to this table: its rows point outside it. Give the table it was made from.")
         given = self.knowledge or Knowledge(self.roles)

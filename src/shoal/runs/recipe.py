@@ -16,8 +16,10 @@ from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
 from shoal.randomness import chance_for
 from shoal.registry import TableKind, make
-from shoal.release import Release
+from shoal.release import Release, Step
 from shoal.roles import Roles
+from shoal.runs.links import linked
+from shoal.runs.persons import by_person
 from shoal.table import Table
 
 _SECTIONS = ("input", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
@@ -91,19 +93,85 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress = quiet) -> Release:
-    """Protect a table by several methods, one after the other, each with a stream of chance of its own. Roles must be checked."""
+    """Protect a table by several methods, one after the other, and keep the numbers that were asked for. Roles must be checked.
+
+    Where rows of one person are told, persons are what is protected.
+    """
     if not steps:
         raise ParameterError("There is nothing to do: name a method.")
     if not len(table):
         raise DataError("The table has no rows.")
+
+    def protect(now: Table, under: Roles) -> Release:
+        return _in_turn(now, under, steps, secret, progress)
+
+    release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
+    return linked(release or protect(table, roles), roles, chance_for(secret, "links"))
+
+
+def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:
+    """Each method with a stream of chance of its own."""
     release: Release | None = None
     for number, step in enumerate(steps, 1):
-        now = table if release is None else release.table
-        rest = roles if release is None else replace(roles, identifier=())
+        now = table if release is None else release.with_persons()
+        rest = roles if release is None else replace(roles, identifier=(), left_out=())
+        before = () if release is None else release.made_by
+        _refuse_patterns(steps[:number])
+        _refuse_cells(now, roles, before, step)
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
+        _refuse_lost_columns(before, made)
         release = made if release is None else release.then(made)
     assert release is not None
     return release
+
+
+def _refuse_patterns(steps: Sequence[Method]) -> None:
+    """Methods count records; a row of a list of patterns is none."""
+    *earlier, step = steps
+    for number, one in enumerate(earlier, 1):
+        if one.adds:
+            raise ParameterError(
+                f"Step {len(steps)}, {step.name}, comes after step {number}, {one.name}, whose rows are patterns and no longer records. "
+                f"Let {one.name} be the last step."
+            )
+
+
+def _refuse_cells(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
+    """Methods read values; a set, an interval or a suppressed cell is none, and read as a text it would be protected as if it were one."""
+    for column in step.reads(roles):
+        if column in table.cells and table.kind(column) == "text":
+            made = next(
+                (f"step {number}, {one.method}," for number, one in enumerate(before, 1) if column in one.columns), "an earlier release"
+            )
+            raise ParameterError(
+                f"Step {len(before) + 1}, {step.name}, looks at column '{column}', which {made} has left as sets, intervals or suppressed cells, "
+                "and it reads values only. Let one step alone protect that column; a step that changes values, such as noise, may come before "
+                "one that releases cells.",
+                about=column,
+            )
+
+
+def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
+    """What is protected and then left out was protected for nothing, and what was promised about it cannot be counted."""
+    for number, one in enumerate(before, 1):
+        for column in one.columns:
+            if column not in made.table.columns:
+                later = made.made_by[-1].method
+                raise ParameterError(
+                    f"Step {number}, {one.method}, protects column '{column}', and step {len(before) + 1}, {later}, leaves it out. "
+                    f"Take step {number} out, or let {later} have '{column}' among its columns.",
+                    about=column,
+                )
+
+
+def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, Roles]:
+    """A table read as its roles say, and the roles held against it. A column that a step names is released, whether or not it has a role."""
+    read = roles.read(table)
+    checked = roles.check(read)
+    named = {column for step in steps for column in getattr(step, "columns", None) or ()}
+    kept = tuple(column for column in checked.left_out if column in named)
+    left_out = tuple(column for column in checked.left_out if column not in named)
+    return read, replace(checked, other=(*checked.other, *kept), left_out=left_out)
 
 
 def roles_from(file: Path | None, target: str | None = None, trees: Mapping[str, str] | None = None, **named: Sequence[str]) -> Roles:

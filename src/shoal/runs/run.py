@@ -24,7 +24,7 @@ from shoal.roles import Roles
 from shoal.runs.certify import CORE, certify
 from shoal.runs.evidence import Attacked, TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
-from shoal.runs.recipe import Recipe, apply_steps
+from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.score import AttackResult
 from shoal.table import Table
 
@@ -47,9 +47,8 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
     """Do a recipe: protect, write, check what was written, measure, attack, report. Returns the certificate."""
     refuse_existing(out)
     progress("reading", 0, 1)
-    original = read_table(recipe.input, **recipe.reading)
+    original, roles = ready(read_table(recipe.input, **recipe.reading), recipe.roles, recipe.steps)
     progress("reading", 1, 1)
-    roles = recipe.roles.check(original)
     secret = new_secret() if seed is None else seed
     release = apply_steps(original, roles, recipe.steps, secret, progress)
     with run_folder(out) as folder:
@@ -67,7 +66,8 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
 def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list[Checked]:
     """Every promise counted on the written file; a broken one stops everything."""
     progress("checking promises", 0, 1)
-    checked = check_file(file, release.table.format.delimiter, release.promises)
+    written = release.table.format
+    checked = check_file(file, written.delimiter, release.promises, release.persons, written.missing)
     refuse_broken(checked, " in the written rows")
     progress("checking promises", 1, 1)
     return checked
@@ -123,9 +123,10 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
-    roles = recipe.roles.check(original)
+    original, roles = ready(original, recipe.roles, recipe.steps)
+    persons = original.codes(roles.person[0])[source_row] if roles.person else None
     released = with_cells_of(released, table_certificate(folder / CERTIFICATE))
-    return Run(folder, recipe, original, Release.given(released, source_row, roles), roles, secret)
+    return Run(folder, recipe, original, Release.given(released, source_row, roles, persons), roles, secret)
 
 
 def table_certificate(path: Path) -> TableCertificate:
@@ -149,7 +150,7 @@ def refresh(run: Run, progress: Progress = quiet) -> TableCertificate:
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
     release = replace(run.release, made_by=_steps(before), warnings=())
-    checked = check_file(file, before.release.delimiter, release.promises)
+    checked = check_file(file, before.release.delimiter, release.promises, release.persons, before.release.missing)
     return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress)
 
 

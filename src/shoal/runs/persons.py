@@ -1,0 +1,107 @@
+"""Persons: where all rows of a person say the same of it, one row per person is planned on, and what was decided is spread to all its rows.
+
+So every method counts persons, whatever it counts, and need not know. Where rows of one person differ in what is protected, this cannot be
+done: then methods that only cut or merge count distinct persons by themselves, and others refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import BoolArray, IntArray, UintArray
+from shoal.contracts import Method
+from shoal.errors import ParameterError
+from shoal.promises import ENTROPY_L_DIVERSITY, ORDERED_T_CLOSENESS, T_CLOSENESS
+from shoal.randomness import Chance
+from shoal.release import Release, Step
+from shoal.roles import Roles
+from shoal.rows import row_ids
+from shoal.table import Table
+
+ONE_VALUE = (ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)  # what is counted of them is one value of each person
+
+
+def by_person(
+    table: Table, roles: Roles, steps: Sequence[Method], chance: Chance, protect: Callable[[Table, Roles], Release]
+) -> Release | None:
+    """The release of `protect` made on one row per person and spread to all rows; None where rows of one person differ in what is protected."""
+    persons = table.codes(roles.person[0])
+    changed = {column for step in steps for column in getattr(step, "columns", None) or roles.quasi if column in table.columns}
+    if not all(_same_within(table.codes(column), persons) for column in changed):
+        return None
+    first = _row_of_each(persons, chance.words(row_ids(table, chance), "whose row"))
+    alone = table.take(first).with_columns(_values_of_persons(table, roles, persons))
+    made = protect(alone, replace(roles, person=(), link={}))
+    _refuse_several_values(table, made, persons)
+    steps_made = tuple(map(_of_persons, made.made_by))
+    if len(set(made.source_row.tolist())) < len(made) or set(made.table.columns) - set(table.columns):  # rows are no persons: patterns
+        return replace(made, made_by=steps_made, source_row=first[made.source_row], roles=roles, persons=made.source_row)
+    return _spread(table, made, steps_made, roles, persons, chance)
+
+
+def _spread(table: Table, made: Release, steps: tuple[Step, ...], roles: Roles, persons: IntArray, chance: Chance) -> Release:
+    """To every row of a person what was decided for it; all else of a row stays its own."""
+    place = np.full(int(persons.max()) + 1, -1)
+    place[made.source_row] = np.arange(len(made))
+    kept = np.flatnonzero(place[persons] >= 0)
+    decided = made.table.take(place[persons][kept])
+    columns = [column for column in decided.columns if any(column in step.columns for step in steps)]
+    changed = {column: decided.arrow.column(column).combine_chunks() for column in columns}
+    rows = replace(table.take(kept), cells=decided.cells)
+    spread = Release.of(rows, changed, roles, steps[-1], chance, made.warnings)
+    return replace(spread, made_by=steps, source_row=kept[spread.source_row])
+
+
+def _of_persons(step: Step) -> Step:
+    return replace(step, promises=tuple(replace(promise, unit="persons") for promise in step.promises))
+
+
+def _same_within(codes: IntArray, persons: IntArray) -> bool:
+    """Whether a column is the same in all rows of a person."""
+    some = np.empty(int(persons.max()) + 1, codes.dtype)
+    some[persons] = codes
+    return bool((codes == some[persons]).all())
+
+
+def _row_of_each(persons: IntArray, words: UintArray) -> IntArray:
+    """A row of each person: that with the smallest keyed hash."""
+    order = np.lexsort((words, persons))
+    return order[np.flatnonzero(np.diff(persons[order], prepend=-1))]
+
+
+def _values_of_persons(table: Table, roles: Roles, persons: IntArray) -> dict[str, pa.Array]:
+    """One value of each person, where a column has several: of a confidential one the value that fewest persons have, so that a class of l
+    different ones has l persons with different values; of the target its commonest."""
+    chosen = {}
+    for column in dict.fromkeys((*roles.confidential, *([roles.target] if roles.target else []))):
+        if column not in table.columns or _same_within(table.codes(column), persons):
+            continue
+        unknown = roles.missing_levels(table, column)
+        code = _one_of_each(table.codes(column), persons, unknown, rarest=column in roles.confidential)
+        chosen[column] = table.levels(column).take(pa.array(code))
+    return chosen
+
+
+def _one_of_each(codes: IntArray, persons: IntArray, unknown: BoolArray, rarest: bool) -> IntArray:
+    """A code of each person; one that means missing only where it has no other."""
+    width = len(unknown)
+    pair, rows = np.unique(persons * width + codes, return_counts=True)
+    person, code = pair // width, pair % width
+    held_by = np.bincount(code, minlength=width)
+    order = np.lexsort((code, held_by[code] if rarest else -rows, unknown[code], person))
+    return np.asarray(code[order][np.flatnonzero(np.diff(person[order], prepend=-1))])
+
+
+def _refuse_several_values(table: Table, made: Release, persons: IntArray) -> None:
+    """Entropy and closeness are of one value a person."""
+    for promise in made.promises:
+        if promise.kind in ONE_VALUE and promise.about and not _same_within(table.codes(promise.about), persons):
+            raise ParameterError(
+                f"{promise.what} cannot be promised in persons: '{promise.about}' differs between rows of one person. "
+                "Ask for l, which counts different persons with different values, or make it one value a person.",
+                about=promise.about,
+            )
