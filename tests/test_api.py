@@ -302,7 +302,12 @@ def test_one_name_for_a_role_is_enough():
 
 def test_several_steps_in_order():
     release = shoal.protect(
-        pandas(), Mdav(k=4, columns=("age",)), Noise(p=0.2, columns=("income",)), quasi=["age", "income"], identifier=["name"]
+        pandas(),
+        Mdav(k=4, columns=("age",)),
+        Noise(p=0.2, columns=("income",)),
+        quasi=["age", "income"],
+        confidential=["diagnosis"],
+        identifier=["name"],
     )
     assert [step.method for step in release.made_by] == ["mdav", "noise"]
     assert release.promises == (Promise("k-anonymity", 4, ("age",)),)
@@ -313,6 +318,10 @@ def test_several_steps_in_order():
 def test_a_broken_promise_is_not_handed_out():
     class Liar:
         name = "liar"
+        adds = ()
+
+        def reads(self, roles):
+            return roles.quasi
 
         def protect(self, table, roles, rng, progress=None):
             return Release.of(table, {}, roles, Step("liar", {}, ("age",), (), "", (Promise("k-anonymity", 9, ("age",)),)), rng)

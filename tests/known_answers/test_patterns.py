@@ -110,7 +110,7 @@ def test_one_row_per_pattern_takes_support_from_its_column():
 
 def test_support_of_the_original_is_a_column_like_any_other():
     original = Table.of({"age": [1, 1, 2, 2], "support": [9, 9, 9, 9]})
-    roles = Roles(quasi=("age",)).check(original)
+    roles = Roles(quasi=("age",), other=("support",)).check(original)
     assert [p.support for p in patterns_of(Release.given(original, np.arange(4), roles), original).found] == [2, 2]
     assert [p.support for p in patterns_of(Release.given(original, np.arange(4), roles)).found] == [2, 2]
 

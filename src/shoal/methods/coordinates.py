@@ -42,7 +42,7 @@ class ColumnMethod(Params):
         """The columns to work on, each of a scale the method is defined for."""
         columns = ColumnMethod.reads(self, roles)
         if not columns:
-            raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some.")
+            raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some: shoal look suggests roles.")
         for column in columns:
             if column not in table.columns:
                 raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}", about=column)
