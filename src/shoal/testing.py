@@ -107,16 +107,21 @@ def check_attack(cls: type[Any], **parameters: Any) -> None:
             _hold(str(error).endswith((".", "?")), cls, f"{where} it must say why it cannot attack, in a sentence")
             continue
         taken += 1
-        classes = Counter(_tuples(table, roles.quasi))
         if linkage:
+            hits = _shared_hits(cls, table, roles)
             _hold(
-                math.isclose(found.hit, len(classes), rel_tol=1e-9),
+                math.isclose(found.hit, hits, rel_tol=1e-9),
                 cls,
-                f"{where} nothing was protected, so it must hit each record with 1 / class size, {len(classes)} in all, not {found.hit:g}",
+                f"{where} nothing was protected, so it must hit each record with 1 / class size, {hits:g} in all, not {found.hit:g}",
             )
             for what, alike in (("the same", levelled(table, roles)), ("empty", emptied(table, roles))):
                 level = _attacked(cls, attack, f"{where}, every record {what}", table, alike, knowledge)
-                _hold(math.isclose(level.hit, 1), cls, f"{where} every released record is {what}, so ties share one hit, not {level.hit:g}")
+                hits = _shared_hits(cls, alike.table, roles)
+                _hold(
+                    math.isclose(level.hit, hits),
+                    cls,
+                    f"{where} every released record is {what}, so ties share one hit, {hits:g} records, not {level.hit:g}",
+                )
                 _hold(level.strict_hit == 0, cls, f"{where} all released records tie, so no hit is strict, yet {level.strict_hit:g} are")
         _check_order(cls, attack, where, table, release, knowledge)
         fewer = Knowledge(roles, roles.quasi[:1], 5)
@@ -342,6 +347,18 @@ def _on_its_own_kind(method: Any) -> None:
         else:
             return
     raise refusals[0]
+
+
+def _shared_hits(cls: type[Any], table: Table, roles: Roles) -> float:
+    """What whoever knows everything hits where ties are shared: each record 1 / class size; or, whose unit is households, 1 / households alike."""
+    records = list(_tuples(table, roles.quasi))
+    if getattr(cls, "unit", "rows") != "households":
+        return len(Counter(records))
+    homes: dict[Any, list[str]] = {}
+    for home, record in zip(table.column(roles.household[0]).to_pylist(), records):
+        homes.setdefault(home, []).append(repr(record))
+    looks = Counter(tuple(sorted(members)) for members in homes.values())
+    return sum(len(look) for look in looks)
 
 
 def _tuples(table: Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ from shoal.measures.anonymity import (
 )
 from shoal.measures.cells import CellLoss
 from shoal.measures.certainty import NCP
+from shoal.measures.households import UniqueHouseholds
 from shoal.measures.loss import IL, IL1, IL2, IL3, IL4, IL5, PIL, IL1s, IL2s, IL3s, IL5s, ILs
 from shoal.measures.separability import (
     CombinedUtility,
@@ -32,6 +33,7 @@ MEASURES = (
     Uniqueness,
     AverageRisk,
     MaximumRisk,
+    UniqueHouseholds,
     DistinctLDiversity,
     EntropyLDiversity,
     RecursiveLDiversity,
@@ -105,6 +107,7 @@ __all__ = [
     "StructuralUtility",
     "TCloseness",
     "TrainedOnRelease",
+    "UniqueHouseholds",
     "Uniqueness",
     "utility_scores",
 ]
