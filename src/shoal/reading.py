@@ -53,7 +53,7 @@ def read_as(table: Table, column: str, kind: str, codes: Sequence[str] = ()) -> 
         values = [_number(text) for text in texts]
         wrong = np.array([text is not None and value is None for text, value in zip(texts, values)], dtype=np.bool_)
         _refuse_wrong(table, column, wrong, "number")
-        whole = all(value is None or value.is_integer() and abs(value) < 2**53 for value in values)
+        whole = all(value is None or (value.is_integer() and abs(value) < 2**53) for value in values)
         levels = pa.array(values, pa.float64()).cast(pa.int64() if whole else pa.float64())
     changed = table.with_columns({column: levels.take(pa.array(table.codes(column)))})
     return replace(changed, date_formats={c: f for c, f in table.date_formats.items() if c != column})

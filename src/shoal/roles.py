@@ -135,7 +135,11 @@ class Roles:
         target = {"target": self.target} if self.target else {}
         ordinal = {"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {}
         trees = {c: one.lines for c, one in self.hierarchies.items()}
-        more = {"missing": {c: list(map(_toml_code, codes)) for c, codes in self.missing.items()}, "kinds": dict(self.kinds), "link": dict(self.link)}
+        more = {
+            "missing": {c: list(map(_toml_code, codes)) for c, codes in self.missing.items()},
+            "kinds": dict(self.kinds),
+            "link": dict(self.link),
+        }
         said = ({"rest": self.rest} if self.rest != "leave-out" else {}) | {key: value for key, value in more.items() if value}
         return lists | target | said | ordinal | ({"hierarchies": trees} if trees else {})
 
@@ -269,8 +273,13 @@ def _check_table(key: str, value: Any) -> None:
         "link": "numbers, such as person = 5",
     }
     right = {"missing": list | tuple, "kinds": str, "link": int}[key]
-    if not isinstance(value, Mapping) or not all(isinstance(one, right) for one in value.values()):
+    listed = [code for codes in value.values() for code in codes] if key == "missing" and _all(value, right) else []
+    if not _all(value, right) or not all(isinstance(code, str | int | float) for code in listed):
         raise RoleError(f"{key} must be a table of {how[key]}.", about=key)
+
+
+def _all(value: Any, right: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(one, right) for one in value.values())
 
 
 def _toml_code(code: str) -> str | int:
