@@ -97,7 +97,7 @@ def test_levels_are_listed_from_lowest_to_highest_and_dates_are_intervals():
     assert result == {"size": ["{small|medium|large}"] * 3, "day": ["[2020-01-01..2020-01-03]"] * 3}
     days = {"day": [date(2020, 1, d) for d in (3, 1, 2)]}
     assert published(Mondrian(k=3, publish="mean"), Roles(quasi=("day",)), **days)["day"] == [date(2020, 1, 2)] * 3
-    assert published(Mondrian(k=3, publish="sets"), Roles(quasi=("day",)), **days)["day"] == ["{2020-01-01|2020-01-02|2020-01-03}"] * 3
+    assert published(Mondrian(k=3, publish="sets"), Roles(quasi=("day",)), **days)["day"] == ["[2020-01-01..2020-01-03]"] * 3
 
 
 def test_many_numbers_become_intervals_of_equally_many_records():

@@ -33,6 +33,8 @@ Other = Annotated[Names, typer.Option("--other", help="Columns to release as the
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
 Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file: how its values are grouped, in CSV. May be repeated.")]
+Kind = Annotated[Names, typer.Option("--kind", help="column=date:%d.%m.%Y, column=text or column=number: how it is read. May be repeated.")]
+MissingCode = Annotated[Names, typer.Option("--missing-code", help="column=-1,-9: codes of a column that mean missing. May be repeated.")]
 Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
 Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
 Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
@@ -67,13 +69,14 @@ def look(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     missing: Missing = None,
+    kind: Kind = None,
     json: Json = False,
 ) -> None:
     """Show a table's columns, kinds, missing values and uniqueness, and suggest roles."""
     from shoal.cli import verbs
     from shoal.files import read_table
 
-    verbs.look(read_table(table, **_reading(encoding, delimiter, missing)), table, out, json)
+    verbs.look(verbs.roles(None, kind=kind).read(read_table(table, **_reading(encoding, delimiter, missing))), table, out, json)
 
 
 @app.command()
@@ -87,6 +90,8 @@ def protect(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
     parameter: Parameter = None,
@@ -103,7 +108,18 @@ def protect(
 
     recipe = Recipe(
         table,
-        verbs.roles(roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        verbs.roles(
+            roles,
+            target,
+            hierarchy,
+            quasi=quasi,
+            confidential=confidential,
+            identifier=identifier,
+            other=other,
+            nominal=nominal,
+            kind=kind,
+            missing_code=missing_code,
+        ),
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
     )
@@ -138,6 +154,8 @@ def measure(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
     target: Annotated[
@@ -153,7 +171,16 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = verbs.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    given = verbs.roles(
+        roles,
+        quasi=quasi,
+        confidential=confidential,
+        identifier=identifier,
+        other=other,
+        nominal=nominal,
+        kind=kind,
+        missing_code=missing_code,
+    )
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -170,6 +197,8 @@ def attack(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     name: Annotated[Names, typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
     columns: Columns = None,
@@ -180,7 +209,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = verbs.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal)
+    given = verbs.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal, kind=kind, missing_code=missing_code)
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -218,6 +247,8 @@ def compare(
     identifier: Identifier = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
     parameter: Parameter = None,
@@ -229,7 +260,16 @@ def compare(
     from shoal.cli import comparing, verbs
 
     given = verbs.roles(
-        roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal
+        roles,
+        target,
+        hierarchy,
+        quasi=quasi,
+        confidential=confidential,
+        identifier=identifier,
+        other=other,
+        nominal=nominal,
+        kind=kind,
+        missing_code=missing_code,
     )
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 

@@ -29,9 +29,12 @@ def names(given: list[str] | None) -> tuple[str, ...]:
 
 
 def roles(file: Path | None, target: str | None = None, hierarchy: list[str] | None = None, /, **given: list[str] | None) -> Roles:
-    """From a roles file, and more on top of it."""
+    """From a roles file, and more on top of it: columns by role, kinds and codes for missing."""
+    kinds = parameters(given.pop("kind", None), "A kind is written column=kind, such as --kind born=date:%d.%m.%Y")
+    codes = parameters(given.pop("missing_code", None), "Codes for missing are written column=code,code, such as --missing-code age=-1,-9")
+    missing = {column: names([listed]) for column, listed in codes.items()}
     trees = parameters(hierarchy, "A hierarchy is written column=file, such as --hierarchy job=job.csv")
-    return roles_from(file, target, trees, **{role: names(columns) for role, columns in given.items()})
+    return roles_from(file, target, trees, kinds, missing, **{role: names(columns) for role, columns in given.items()})
 
 
 def parameters(given: list[str] | None, how: str = "A parameter is written name=value, such as -p k=5") -> dict[str, str]:

@@ -166,23 +166,31 @@ def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
 
 def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, Roles]:
     """A table read as its roles say, and the roles held against it. A column that a step names is released, whether or not it has a role."""
-    read = roles.read(table)
+    named = list(dict.fromkeys(column for step in steps for column in getattr(step, "columns", None) or ()))
+    read = roles.read(table, named)
     checked = roles.check(read)
-    named = {column for step in steps for column in getattr(step, "columns", None) or ()}
     kept = tuple(column for column in checked.left_out if column in named)
     left_out = tuple(column for column in checked.left_out if column not in named)
     return read, replace(checked, other=(*checked.other, *kept), left_out=left_out)
 
 
-def roles_from(file: Path | None, target: str | None = None, trees: Mapping[str, str] | None = None, **named: Sequence[str]) -> Roles:
-    """From a file of roles, and more on top of it: columns by role, the target, and hierarchies as column -> file."""
+def roles_from(
+    file: Path | None,
+    target: str | None = None,
+    trees: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    **named: Sequence[str],
+) -> Roles:
+    """From a file of roles, and more on top of it: columns by role, the target, hierarchies as column -> file, kinds, and missing codes."""
     base = read_toml(file) if file else {}
     base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
     for role, columns in named.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *columns]}
-    hierarchies = {**base.get("hierarchies", {}), **(trees or {})}
-    return Roles.parse({**base, "hierarchies": hierarchies} | ({"target": target} if target else {}))
+    more = {"hierarchies": trees, "kinds": kinds, "missing": missing}
+    tables = {key: {**base.get(key, {}), **(given or {})} for key, given in more.items()}
+    return Roles.parse({**base, **tables} | ({"target": target} if target else {}))
 
 
 def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from shoal.files import read_table, write_table
 from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
 from shoal.promises import Checked
 from shoal.randomness import new_secret
+from shoal.reading import read_like
 from shoal.registry import make
 from shoal.release import Release, Step
 from shoal.report.pictures import before_after
@@ -116,16 +117,15 @@ def load_run(folder: Path) -> Run:
     if sha256_of(recipe.input) != about.get("input_sha256"):
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
     original = read_table(recipe.input, **recipe.reading)
-    texts = [column for column in original.columns if original.kind(column) == "text"]
     as_written = {"encoding": "utf-8", "delimiter": original.format.delimiter}
-    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=texts)
+    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=recipe.roles.texts(original))
     if len(released) != len(source_row):
         raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    released = with_cells_of(released, table_certificate(folder / CERTIFICATE))
+    released = read_like(with_cells_of(released, table_certificate(folder / CERTIFICATE)), original)
     return Run(folder, recipe, original, Release.given(released, source_row, roles, persons), roles, secret)
 
 
