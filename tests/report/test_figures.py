@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from shoal.certificate import TableCertificate
+from shoal.report.comparison import ComparisonRow, comparison_report
 from shoal.report.drawing import DARK, STYLE, decimal, number, percent, percent_range, standalone
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
-from shoal.report.table_pages import ComparisonRow, RecordRisk, comparison_report, internal_report, public_report
+from shoal.report.table_pages import RecordRisk, internal_report, public_report
 
 SCRIPT = "<script>alert('x')</script>"
 NAMES = [

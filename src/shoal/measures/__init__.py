@@ -19,7 +19,6 @@ from shoal.measures.loss import IL, IL1, IL2, IL3, IL4, IL5, PIL, IL1s, IL2s, IL
 from shoal.measures.separability import (
     CombinedUtility,
     DaviesBouldin,
-    GroupedSeparability,
     Separability,
     Silhouette,
     StructuralUtility,
@@ -55,7 +54,6 @@ MEASURES = (
     EarthMoversDistance,
     StructuralUtility,
     TrainedOnRelease,
-    GroupedSeparability,
     Separability,
     Silhouette,
     DaviesBouldin,
@@ -92,7 +90,6 @@ __all__ = [
     "DistributionDistance",
     "EarthMoversDistance",
     "EntropyLDiversity",
-    "GroupedSeparability",
     "IL1s",
     "IL2s",
     "IL3s",

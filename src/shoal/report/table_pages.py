@@ -1,11 +1,10 @@
 """The report as one HTML page that needs nothing else: no script, no font, no link, nothing fetched.
 
-public_report may be published beside the release; internal_report adds what may not; comparison_report sets runs side by side.
-They are three functions over the same sections. Nothing is computed here that the certificate does not already say.
+public_report may be published beside the release; internal_report adds what may not.
+They are two functions over the same sections. Nothing is computed here that the certificate does not already say.
 """
 
 import json
-import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from shoal.certificate import AttackPart, MeasurePart, PromisePart, TableCertificate
 from shoal.promises import K_ANONYMITY
 from shoal.report.drawing import decimal, number, percent, percent_range, safe
-from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
+from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, linkage_rates, loss_bars, ru_map
 from shoal.report.page import card, count, figure, numeral, page, table, words
 from shoal.report.telling_columns import lattice, leak_bars
 from shoal.runs.patterns import Pattern, Patterns
@@ -30,19 +29,6 @@ class RecordRisk:
     row: int
     risk: float
     found_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """One run among several: its loss, its risk with the interval, its smallest class and its score (lower is better)."""
-
-    label: str
-    loss: float
-    risk: float
-    risk_low: float
-    risk_high: float
-    k: int
-    score: float
 
 
 def public_report(certificate: TableCertificate, columns: Sequence[BeforeAfter], patterns: Patterns | None = None) -> str:
@@ -64,39 +50,6 @@ def internal_report(
         "Internal: do not publish",
         [head, _riskiest(riskiest), *map(_telling_columns, telling), *rest],
     )
-
-
-def comparison_report(rows: Sequence[ComparisonRow]) -> str:
-    """Several runs on one map and in one table, the best balance first."""
-    points = [RiskUtility(r.label, r.loss, r.risk, r.risk_low, r.risk_high) for r in rows]
-    best = set(frontier(points))
-    ranked = sorted(range(len(rows)), key=lambda i: (math.isnan(rows[i].score), rows[i].score))
-    if not rows:
-        verdict = "There is no run to compare."
-    else:
-        first = rows[ranked[0]]
-        verdict = (
-            f"{len(best)} of {count(len(rows), 'run')} {'is' if len(best) == 1 else 'are'} beaten by no other: "
-            "less loss is to be had only for more risk, and less risk only for more loss. "
-            f"The best balance is {first.label}, with a score of {decimal(first.score)}."
-        )
-    head = f'<header><p class="kicker"><span class="brand">shoal</span> · comparison</p><h1>{count(len(rows), "run")} compared</h1>'
-    sections = [f'{head}<p class="verdict">{safe(verdict)}</p></header>']
-    if rows:
-        sentence = "Each mark is one run, with the 95\u00a0% interval of its risk; nearer the lower left corner is better."
-        sections.append(f"<div>{figure('Risk against information loss', sentence, ru_map(points), 'wide')}</div>")
-        body = [
-            (
-                words(rows[i].label), numeral(decimal(rows[i].score)), numeral(decimal(rows[i].loss)), numeral(percent(rows[i].risk)),
-                numeral(percent_range(rows[i].risk_low, rows[i].risk_high)), numeral(number(rows[i].k)),
-                '<td class="good">no</td>' if i in best else '<td class="quiet">yes</td>',
-            )
-            for i in ranked
-        ]  # fmt: skip
-        names = ["Run", "#Score", "#Loss", "#Risk", "#95\u00a0% interval", "#Smallest class", "Beaten by another"]
-        note = "<p>Lower score, loss and risk are better; a larger smallest class is better.</p>"
-        sections.append(card("Runs, best balance first", note + table(names, body)))
-    return page("Comparison of runs", "", sections)
 
 
 # ---- the page and its small parts --------------------------------------------------------------------------------------------
