@@ -61,5 +61,5 @@ def spearman(first: IntArray, second: IntArray, known: BoolArray) -> float:
     if len(x) < 2:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    spread = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / spread if spread > 0 else 0.0
+    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))  # a threaded product would take longer to begin than to end
+    return float((x * y).sum()) / spread if spread > 0 else 0.0
