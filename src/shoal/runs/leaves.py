@@ -47,7 +47,8 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
         return ()
     touched = {column for step in release.made_by if not _keeps_numbers(step.guarantees) for column in step.columns}
     after = replace(release.table, arrow=release.table.arrow.slice(0, ROWS))
-    before = original.take(release.source_row[:ROWS])
+    looked_at = [column for column in original.columns if column in (*roles.quasi, *roles.identifier, *roles.person)]
+    before = replace(original, arrow=original.arrow.select(looked_at)).take(release.source_row[:ROWS])
     protected = [_protected(before, roles, column) for column in roles.quasi if column in touched]
     identifiers = [_identifier(before, column) for column in (*roles.identifier, *roles.person) if column in before.columns]
     found = []
@@ -86,12 +87,13 @@ class _Column(NamedTuple):
 class _Protected(NamedTuple):
     column: _Column
     guessing: float  # the share that the commonest value is right for
+    least: int  # a column of fewer values cannot tell it
 
 
 class _Identifier(NamedTuple):
     texts: pa.Array
     codes: IntArray
-    least: int  # a column of fewer values cannot tell it
+    least: int
 
 
 def _column(table: Table, roles: Roles, name: str) -> _Column:
@@ -125,7 +127,7 @@ def _parts(codes: IntArray, known: BoolArray) -> IntArray:
 
 def _protected(table: Table, roles: Roles, name: str) -> _Protected:
     column = _column(table, roles, name)
-    return _Protected(column, _guessed(column.parts))
+    return _Protected(column, _guessed(column.parts), _least(column.parts))
 
 
 def _guessed(values: IntArray) -> float:
@@ -133,16 +135,25 @@ def _guessed(values: IntArray) -> float:
 
 
 def _identifier(table: Table, name: str) -> _Identifier:
-    codes = table.codes(name)
-    covered = np.cumsum(np.sort(np.bincount(codes))[::-1]) / len(codes)
-    return _Identifier(table.column(name).cast(pa.string()), codes, int(np.argmax(covered >= RIGHT)) + 1)
+    return _Identifier(table.column(name).cast(pa.string()), table.codes(name), _least(table.codes(name)))
+
+
+def _least(values: IntArray) -> int:
+    """How many values it takes to be right for enough rows."""
+    covered = np.cumsum(np.sort(np.bincount(values))[::-1]) / len(values)
+    return int(np.argmax(covered >= RIGHT - 1e-9)) + 1
 
 
 def _as_telling(column: _Column, protected: Sequence[_Protected]) -> Leaving | None:
     """What it tells best of all that is protected, if it tells any."""
     found = []
-    for other, guessing in protected:
-        right = max(told(groups, other.parts) for groups in ([column.parts, column.codes] if _several(column) else [column.parts]))
+    values = int(column.codes.max()) + 1
+    for other, guessing, least in protected:
+        right = (
+            0.0
+            if values < least
+            else max(told(groups, other.parts) for groups in ([column.parts, column.codes] if _several(column) else [column.parts]))
+        )
         if right >= RIGHT and right >= guessing + ABOVE:
             found.append(Leaving(column.name, "tells", other.name, round(right, 2), round(guessing, 2)))
         elif "nominal" not in (column.scale, other.scale):
