@@ -6,6 +6,7 @@ is in docs/certificate.schema.json.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import platform
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 import shoal
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise, Unit
-from shoal.release import Step
+from shoal.release import Leaving, Step
 from shoal.score import AttackResult, Better, Risk, Score
 
 FORMAT = 2
@@ -216,6 +217,11 @@ class LeavesPart(Part):
     about: str | None = None  # the protected column
     share: float | None = None  # of rows for which it tells the right value, or |Spearman|
     guessing: float | None = None
+
+    @staticmethod
+    def of(leaving: Leaving) -> LeavesPart:
+        """From what was found in a release."""
+        return LeavesPart(**dataclasses.asdict(leaving))
 
 
 class UnitPart(Part):

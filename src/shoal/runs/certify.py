@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
-from shoal.certificate import AttackPart, MeasurePart, NotTried, PromisePart, RolesPart, StepPart, Summary, TableCertificate, TableFile
+from shoal.certificate import (
+    AttackPart,
+    LeavesPart,
+    MeasurePart,
+    NotTried,
+    PromisePart,
+    RolesPart,
+    StepPart,
+    Summary,
+    TableCertificate,
+    TableFile,
+    UnitPart,
+)
 from shoal.errors import counted, number
 from shoal.folders import sha256_of
-from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity
+from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
+from shoal.runs.leaves import MOST, looked_over
 from shoal.score import Score, disclosure_risk, overall_score
 from shoal.table import Table
 
 LINKAGE_LIMIT = 0.2  # beyond this share of records linked, the certificate warns
 CORE = (KAnonymity.name, DistinctLDiversity.name, CellLoss.name, IL.name)  # what summary and warnings are made of
+DISCLOSURE_RISK = (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)  # what the literature's DR is made of
 
 
 def certify(
@@ -29,9 +44,9 @@ def certify(
     checked: Sequence[Checked],
     scores: Sequence[Score],
     attacked: Attacked,
-    roleless: Sequence[str] = (),
 ) -> TableCertificate:
     """Everything that may be published about a release."""
+    release = looked_over(original, release, roles)
     table = release.table
     return TableCertificate.now(
         release=TableFile(
@@ -46,6 +61,7 @@ def certify(
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
             identifiers_removed=len(roles.identifier),
+            left_out=len(roles.left_out),
             target=roles.target,
             hierarchies=tuple(sorted(roles.hierarchies)),
         ),
@@ -55,7 +71,9 @@ def certify(
         attacks=tuple(map(AttackPart.of, attacked.results)),
         not_tried=tuple(NotTried(name=name, why=why) for name, why in attacked.not_tried.items()),
         summary=summary(scores, attacked),
-        warnings=tuple(dict.fromkeys(warnings(original, release, roles, scores, attacked, roleless))),
+        unit=UnitPart(rows=len(release), **households(original, release, roles)),
+        leaves=tuple(map(LeavesPart.of, (release.leaves or ())[:MOST])),
+        warnings=tuple(dict.fromkeys(warnings(release, roles, scores, attacked))),
     )
 
 
@@ -64,7 +82,7 @@ def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
     value = {score.name: score.value for score in scores}
     rate = {result.name: result.rate for result in attacked.results}
     linkage = max((result for result in attacked.results if result.risk == "linkage"), key=lambda result: result.rate, default=None)
-    parts = [rate.get(attack.name) for attack in (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)]
+    parts = [rate.get(attack.name) for attack in DISCLOSURE_RISK]
     risk = disclosure_risk(*(part for part in parts if part is not None)) if None not in parts else None
     loss, published = value.get(CellLoss.name), value.get(IL.name)
     return Summary(
@@ -80,20 +98,28 @@ def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
     )
 
 
-def warnings(
-    original: Table, release: Release, roles: Roles, scores: Sequence[Score], attacked: Attacked, roleless: Sequence[str] = ()
-) -> Iterator[str]:
+def households(original: Table, release: Release, roles: Roles) -> dict[str, Any]:
+    """How many are released, and the share that no other looks like."""
+    measure = UniqueHouseholds()
+    if measure.applies(original, release, roles):
+        return {}
+    score = measure.measure(original, release, roles)
+    return {"households": score.details["households"], "households_told": score.value}
+
+
+def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: Attacked) -> Iterator[str]:
     """What a careful colleague would say, in plain words."""
     by_name = {score.name: score for score in scores}
     yield from release.warnings
     yield from _about_steps(release, roles, by_name.get(KAnonymity.name))
-    yield from _about_columns(original, release, roles, roleless)
+    yield from _about_columns(release, roles)
     diversity = by_name.get(DistinctLDiversity.name)
     for column, distinct in (diversity.per_column if diversity else {}).items():
         if distinct < 2:
             yield f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value."
-    for name, why in attacked.not_tried.items():
-        yield f"{name} was not tried: {why} Disclosure risk and score are not stated without it."
+    for attack in DISCLOSURE_RISK:
+        if attack.name in attacked.not_tried:
+            yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
             yield (
@@ -125,28 +151,9 @@ def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Itera
             )
 
 
-def _about_columns(original: Table, release: Release, roles: Roles, roleless: Sequence[str]) -> Iterator[str]:
-    """Columns that leave as they are."""
+def _about_columns(release: Release, roles: Roles) -> Iterator[str]:
+    """Quasi-identifiers that leave as they are."""
     touched = {column for step in release.made_by for column in step.columns}
     for column in roles.quasi:
         if column not in touched and release.made_by:
             yield f"The quasi-identifier '{column}' was not protected by any step; it is released as it is."
-    unnamed = [column for column in roleless if column not in touched and column != roles.target]
-    if unnamed:
-        yield (
-            f"No role was given to {', '.join(repr(column) for column in unnamed)}; released as they are. Check that nobody could know them."
-        )
-    telling = [
-        column
-        for column in (*roles.confidential, *roles.other, *roles.weight)
-        if column in original.columns and column not in touched and _nearly_unique(original, column)
-    ]
-    if telling:
-        yield (
-            f"{', '.join(repr(c) for c in telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and different in nearly every row: "
-            "whoever knows such a value finds the record."
-        )
-
-
-def _nearly_unique(table: Table, column: str) -> bool:
-    return len(table) >= 20 and int(table.codes(column).max(initial=0)) + 1 > 0.9 * len(table)

@@ -18,6 +18,7 @@ from shoal.randomness import chance_for
 from shoal.registry import TableKind, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
+from shoal.runs.leaves import looked_over
 from shoal.runs.links import linked
 from shoal.runs.persons import by_person
 from shoal.table import Table
@@ -95,7 +96,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress = quiet) -> Release:
     """Protect a table by several methods, one after the other, and keep the numbers that were asked for. Roles must be checked.
 
-    Where rows of one person are told, persons are what is protected.
+    Where rows of one person are told, persons are what is protected. What leaves unprotected is said in the warnings.
     """
     if not steps:
         raise ParameterError("There is nothing to do: name a method.")
@@ -106,7 +107,7 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
         return _in_turn(now, under, steps, secret, progress)
 
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
-    return linked(release or protect(table, roles), roles, chance_for(secret, "links"))
+    return looked_over(table, linked(release or protect(table, roles), roles, chance_for(secret, "links")), roles)
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:

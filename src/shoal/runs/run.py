@@ -86,9 +86,8 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
     subject = TableSubject(run.original, run.release, run.roles)
     scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
     attacked = attack_all(subject, run.recipe.attacks, run.secret, progress)
-    roleless = [column for column in run.original.columns if column not in run.recipe.roles.named]
     progress("reporting", 0, 1)
-    certificate = certify(run.original, run.release, run.roles, file, checked, scores, attacked, roleless)
+    certificate = certify(run.original, run.release, run.roles, file, checked, scores, attacked)
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     folder.certify(certificate, public_report(certificate, pictures, patterns))
