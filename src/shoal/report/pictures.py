@@ -118,7 +118,7 @@ def _round_dates(low: float, high: float, day: int) -> _Bins:
         (step for step in (1, 3, 6, *(12 * years for years in (1, 2, 5, 10, 20, 50, 100, 200, 500))) if (last - first) / step <= BINS),
         12_000,
     )
-    begin = -(-(first + 1970 * 12) // step) * step - 1970 * 12  # years count from 0, so that decades are decades
+    begin = -(-(first + 1 + 1970 * 12) // step) * step - 1970 * 12  # years count from 0, so that decades are decades
     months = np.arange(begin, last + 1, step) if begin <= last else np.array([first])
     starts = months.astype("M8[M]")
     return _Bins(starts.astype("M8[D]").astype(np.float64) * day, [str(start)[:4] if step >= 12 else str(start) for start in starts])
