@@ -136,6 +136,21 @@ def test_ordered_categoricals_are_ordinal(kind):
         shoal.protect(data, "noise", roles=roles)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_levels_that_nobody_has_any_more_are_not_handed_out(kind):
+    """Complaint 9: a released category listed levels that one record had had, or none."""
+    sizes, levels = ["low"] * 4 + ["middle"] + ["high"] * 4, ["none has it", *LEVELS]
+    if kind == "pandas":
+        data = pd.DataFrame({"size": pd.Categorical(sizes, levels, ordered=True)})
+    else:
+        data = pl.DataFrame({"size": pl.Series(sizes, dtype=pl.Enum(levels))})
+    released = shoal.protect(data, "mdav", k=4, quasi=["size"]).data["size"]
+    assert set(released) == {"low", "high"}
+    assert list(released.dtype.categories) == ["low", "high"]
+    if kind == "pandas":
+        assert released.dtype.ordered
+
+
 def test_the_median_level_stands_for_a_group():
     frame = pd.DataFrame({"size": pd.Categorical(["low", "low", "high", "middle", "high"], LEVELS, ordered=True)})
     release = shoal.protect(frame, "mdav", k=5, quasi=["size"])

@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.arrays import BoolArray, IntArray
 
 ENOUGH = 0.9  # of the known cells: the column is one of dates, and what is none is a slip
-EARLIEST = datetime.date(1000, 1, 1)
+EARLIEST, LATEST = datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)  # 31.12.9999 is a code, not a date
 _YEAR_FIRST = re.compile(r"[12]\d{3}([-/.])\d{1,2}\1\d{1,2}")
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(?:[12]\d{3}|(\d{2}))")
 
@@ -80,4 +80,4 @@ def _read(text: str, format_: str) -> datetime.date | None:
         date = datetime.datetime.strptime(text, format_).date()
     except ValueError:
         return None
-    return date if date >= EARLIEST else None
+    return date if EARLIEST <= date <= LATEST else None
