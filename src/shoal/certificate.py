@@ -22,7 +22,7 @@ import shoal
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise, Unit
 from shoal.release import Leaving, Step
-from shoal.score import AttackResult, Better, Risk, Score
+from shoal.score import AttackResult, Better, Needs, Risk, Score
 
 FORMAT = 2
 One = TypeVar("One", bound="Certificate")
@@ -103,6 +103,8 @@ class MeasurePart(Part):
     note: str = ""
     per_column: dict[str, float] = {}
     details: dict[str, Any] = {}
+    needs: Needs = "original"  # computed from the release alone, or held against the original
+    step: float | None = None  # in which it comes under 100 records, where that is not a twentieth of its bounds
 
     @staticmethod
     def of(score: Score) -> MeasurePart:

@@ -18,6 +18,10 @@ Better = Literal["lower", "higher", "neither"]
 Risk = Literal["linkage", "interval", "membership", "reconstruction"]
 
 
+# What a measure looks at: what it computes from the release alone is published exactly, for anybody can compute it again.
+Needs = Literal["release", "original"]
+
+
 @dataclass(frozen=True)
 class Score:
     """One number with what is needed to read it. `value` is None when it cannot be computed, and `note` says why: never NaN."""
@@ -32,6 +36,8 @@ class Score:
     per_column: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     per_record: FloatArray | None = field(default=None, repr=False)  # by release row; internal
+    needs: Needs = "original"
+    step: float | None = None  # in which it is published of few records, where that is not a twentieth of its bounds
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""
@@ -45,6 +51,8 @@ class Score:
             "note": self.note,
             "per_column": dict(self.per_column),
             "details": dict(self.details),
+            "needs": self.needs,
+            "step": self.step,
         }
 
 

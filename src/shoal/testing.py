@@ -26,7 +26,7 @@ from shoal.promises import KINDS
 from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import AttackResult, Better, Knowledge, Risk, Score
+from shoal.score import AttackResult, Better, Knowledge, Needs, Risk, Score
 from shoal.table import Table
 from shoal.testing_tables import ROWS, InParts, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
 
@@ -67,13 +67,17 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
 
 def check_measure(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless a measure keeps the contract of `shoal.contracts.Measure`."""
-    measure = _check_named(cls, parameters, ("better", "applies", "measure"))
+    measure = _check_named(cls, parameters, ("better", "needs", "step", "applies", "measure"))
+    _hold(cls.needs in get_args(Needs), cls, f"needs must be release or original, not {cls.needs!r}")
+    _hold(cls.step is None or cls.step > 0, cls, "step must be a number above 0, or None where its bounds say enough")
     for name, (table, roles) in tables().items():
         where = f"on the table '{name}'"
         order = rng_for(2).permutation(len(table))
         unchanged = unprotected(table, roles, order)
         score = _score(cls, measure, where, table, unchanged, roles)
-        if score.value is not None and score.better == "lower" and score.bounds[0] == 0 and _compares(measure, table, unchanged, roles):
+        compares = _compares(measure, table, unchanged, roles)
+        _hold(not compares or cls.needs == "original", cls, f"{where} it looks at the original, so its needs are not the release alone")
+        if score.value is not None and score.better == "lower" and score.bounds[0] == 0 and compares:
             _hold(abs(score.value) <= 1e-9, cls, f"{where} nothing was changed, so it must be 0, not {score.value}")
         for what, release in (
             ("unchanged", unchanged),
@@ -333,7 +337,9 @@ def _check_chance(cls: type[Any], attack: Any) -> None:
 def _compares(measure: Any, table: Table, release: Release, roles: Roles) -> bool:
     """Whether it holds the release against the original at all, or looks at the release alone, as class sizes do."""
     other = table.with_columns({c: table.take(np.arange(len(table)) // 2).column(c) for c in roles.quasi})
-    return not _same(measure.measure(table, release, roles).value, measure.measure(other, release, roles).value)
+    first, second = (measure.measure(one, release, roles) for one in (table, other))
+    told = [(score.interval, dict(score.per_column), dict(score.details), score.note) for score in (first, second)]
+    return not _same(first.value, second.value) or (measure.needs == "release" and told[0] != told[1])
 
 
 def _on_its_own_kind(method: Any) -> None:

@@ -15,6 +15,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 NOUNS = {
     "arrays",
     "certificate",
+    "published",
     "counts",
     "dates",
     "errors",

@@ -17,7 +17,7 @@ from shoal.kernels.groups import class_ids, class_sizes
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Score
+from shoal.score import Better, Needs, Score
 from shoal.table import Table
 
 
@@ -26,6 +26,7 @@ class ClassMeasure(QuasiMeasure):
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
+    needs: ClassVar[Needs] = "release"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone."""
@@ -131,6 +132,7 @@ class DiversityMeasure(QuasiMeasure):
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
+    needs: ClassVar[Needs] = "release"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone."""

@@ -24,6 +24,7 @@ from shoal.errors import counted, number
 from shoal.folders import sha256_of
 from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
+from shoal.published import Rounding
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
@@ -122,8 +123,9 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
             yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
+            rate, low, high = map(Rounding(len(release)).share, (result.rate, *result.interval))
             yield (
-                f"{result.name} finds {result.rate:.1%} of the records (95 % interval {result.interval[0]:.1%} to {result.interval[1]:.1%}; "
+                f"{result.name} finds {rate:.1%} of the records (95 % interval {low:.1%} to {high:.1%}; "
                 f"blind guessing {result.chance:.2%})."
             )
 

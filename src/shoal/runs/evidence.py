@@ -90,7 +90,8 @@ def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0,
         progress("measuring", done, len(chosen))
         with threadpool_limits(1):
             why = subject.why_not_measured(one)
-            scores.append(Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret))
+            score = Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret)
+            scores.append(replace(score, needs=one.needs, step=one.step))
     progress("measuring", len(chosen), len(chosen))
     return scores
 

@@ -15,6 +15,7 @@ from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table, write_table
 from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
 from shoal.promises import Checked
+from shoal.published import published
 from shoal.randomness import new_secret
 from shoal.reading import read_like
 from shoal.registry import make
@@ -87,12 +88,13 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
     scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
     attacked = attack_all(subject, run.recipe.attacks, run.secret, progress)
     progress("reporting", 0, 1)
-    certificate = certify(run.original, run.release, run.roles, file, checked, scores, attacked)
+    exact = certify(run.original, run.release, run.roles, file, checked, scores, attacked)
+    certificate = published(exact)
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     folder.certify(certificate, public_report(certificate, pictures, patterns))
     telling = [result.internal for result in attacked.results if result.internal]
-    folder.report_inside(internal_report(certificate, pictures, riskiest(attacked), patterns, telling))
+    folder.report_inside(internal_report(exact, pictures, riskiest(attacked), patterns, telling))
     progress("reporting", 1, 1)
     return certificate
 
