@@ -79,8 +79,35 @@ class Knowledge:
 
 
 @dataclass(frozen=True)
+class OutlierHits:
+    """What an attack found of the records farthest from the column medians, by the form that finds most of them."""
+
+    tried: int
+    hit: float
+    how: str
+
+    @property
+    def rate(self) -> float:
+        """Share of the outliers tried that were hit."""
+        return self.hit / self.tried
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the rate."""
+        return wilson(self.hit, self.tried)
+
+    def public(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {"tried": self.tried, "hit": self.hit, "rate": self.rate, "interval": list(self.interval), "how": self.how}
+
+
+@dataclass(frozen=True)
 class AttackResult:
-    """How many of the records tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m."""
+    """How many of the records tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m.
+
+    An attack may try several forms (scales, families, one to one): then it is the result of the strongest, and `forms` holds all, the
+    textbook's first.
+    """
 
     name: str
     title: str
@@ -94,11 +121,23 @@ class AttackResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
     per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
+    forms: tuple[AttackResult, ...] = field(default=(), repr=False)  # internal; their rates are in details
+    outliers: OutlierHits | None = None
 
     @property
     def rate(self) -> float:
         """Share of the records tried that were hit."""
         return self.hit / self.tried
+
+    @property
+    def how(self) -> str:
+        """Which form of the attack this is, in words."""
+        return str(self.details.get("how", ""))
+
+    @property
+    def textbook(self) -> AttackResult:
+        """The form the literature's figures are of."""
+        return self.forms[0] if self.forms else self
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""
@@ -113,7 +152,7 @@ class AttackResult:
             "interval": list(self.interval),
             "chance": self.chance,
             "note": self.note,
-            "details": dict(self.details),
+            "details": {**self.details, **({"outliers": self.outliers.public()} if self.outliers else {})},
         }
 
 

@@ -109,10 +109,26 @@ def summary_of(certificate: TableCertificate) -> None:
         rows.append(("unique records", show.number(classes.details["uniques"])))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
+    rows += worst_risks(certificate)
     rows += [(f"{a.name} hits", rate(a)) for a in certificate.attacks]
     show.table("Release", ["what", "found"], rows)
     for warning in certificate.warnings:
         show.say(f"Warning: {warning}")
+
+
+def worst_risks(certificate: TableCertificate) -> list[tuple[str, str]]:
+    """The headline: the highest risk of all attacks and their forms, and the highest for the records farthest out."""
+    found, unit = certificate.summary, certificate.unit.counted
+    tried = next((a.tried for a in certificate.attacks if a.name == found.risk_attack), 0)
+    rows = []
+    if found.risk is not None and found.risk_low is not None and found.risk_high is not None:
+        by = ": ".join(part for part in (found.risk_attack, found.risk_how) if part)
+        between = f"95 % interval {found.risk_low:.1%} to {found.risk_high:.1%}"
+        rows.append(("highest linkage risk", f"{found.risk:.1%} of {tried:,} {unit}, {by} ({between})"))
+    if found.outlier_risk is not None and found.outlier_low is not None and found.outlier_high is not None:
+        between = f"95 % interval {found.outlier_low:.1%} to {found.outlier_high:.1%}"
+        rows.append(("of the 5 % farthest out", f"{found.outlier_risk:.1%} of {found.outliers:,} rows, {found.outlier_attack} ({between})"))
+    return rows
 
 
 def rate(attack: AttackPart | AttackResult) -> str:

@@ -29,7 +29,7 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
 from shoal.runs.leaves import MOST, looked_over
-from shoal.score import Score, disclosure_risk, overall_score
+from shoal.score import AttackResult, Score, disclosure_risk, overall_score
 from shoal.table import Table
 
 LINKAGE_LIMIT = 0.2  # beyond this share of records linked, the certificate warns
@@ -79,10 +79,11 @@ def certify(
 
 
 def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
-    """One loss, one risk, and the thesis's DR and Score where they can be had (all as shares of 1)."""
+    """One loss, the worst risk, and the thesis's DR and Score, of the attacks' textbook forms, where they can be had (all as shares of 1)."""
     value = {score.name: score.value for score in scores}
-    rate = {result.name: result.rate for result in attacked.results}
-    linkage = max((result for result in attacked.results if result.risk == "linkage"), key=lambda result: result.rate, default=None)
+    rate = {result.name: result.textbook.rate for result in attacked.results}
+    linkage, outlying = worst(attacked)
+    far = outlying.outliers if outlying else None
     parts = [rate.get(attack.name) for attack in DISCLOSURE_RISK]
     risk = disclosure_risk(*(part for part in parts if part is not None)) if None not in parts else None
     loss, published = value.get(CellLoss.name), value.get(IL.name)
@@ -93,6 +94,12 @@ def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
         risk_low=linkage.interval[0] if linkage else None,
         risk_high=linkage.interval[1] if linkage else None,
         risk_attack=linkage.name if linkage else None,
+        risk_how=linkage.how if linkage else "",
+        outliers=far.tried if far else 0,
+        outlier_risk=far.rate if far else None,
+        outlier_low=far.interval[0] if far else None,
+        outlier_high=far.interval[1] if far else None,
+        outlier_attack=outlying.name if outlying else None,
         disclosure_risk=risk,
         information_loss=published / 100 if published is not None else None,
         score=overall_score(published / 100, risk) if published is not None and risk is not None else None,
@@ -106,6 +113,13 @@ def households(original: Table, release: Release, roles: Roles) -> dict[str, Any
         return {}
     score = measure.measure(original, release, roles)
     return {"households": score.details["households"], "households_told": score.value}
+
+
+def worst(attacked: Attacked) -> tuple[AttackResult | None, AttackResult | None]:
+    """The linkage that finds most of all records, and the one that finds most of the outliers; each the maximum over its forms."""
+    linkage = [result for result in attacked.results if result.risk == "linkage"]
+    far = [(result.outliers.rate, result) for result in linkage if result.outliers]
+    return max(linkage, key=lambda one: one.rate, default=None), max(far, key=lambda one: one[0], default=(0.0, None))[1]
 
 
 def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: Attacked) -> Iterator[str]:
@@ -128,6 +142,17 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
                 f"{result.name} finds {rate:.1%} of the records (95 % interval {low:.1%} to {high:.1%}; "
                 f"blind guessing {result.chance:.2%})."
             )
+    yield from _about_outliers(*worst(attacked), Rounding(len(release)))
+
+
+def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None, rounding: Rounding) -> Iterator[str]:
+    """An average hides those who are easiest to find."""
+    far = outlying.outliers if outlying else None
+    if linkage and outlying and far and far.rate > LINKAGE_LIMIT and far.rate > 2 * outlying.chance and far.rate > linkage.rate:
+        yield (
+            f"{outlying.name} finds {rounding.share(far.rate):.1%} of the 5 % most outlying records, {number(far.tried)} of them, though "
+            f"{rounding.share(linkage.rate):.1%} is the most that any attack finds on average."
+        )
 
 
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:

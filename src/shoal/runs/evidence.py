@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from shoal.arrays import BoolArray
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError
+from shoal.kernels.outliers import farthest, rank_distances, rarities
 from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
-from shoal.roles import Roles
-from shoal.score import AttackResult, Knowledge, Score
+from shoal.roles import Roles, level_places
+from shoal.score import AttackResult, Knowledge, OutlierHits, Score
 from shoal.table import Table
 
 MANY_RECORDS = 20_000  # beyond these, an intruder of whom nothing else is said knows this many, drawn at random; intervals say how sure
@@ -61,9 +65,16 @@ class TableSubject:
         return one.measure(self.original, self.release, self.roles)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
-        """Every attack has a stream of its own."""
+        """Every attack has a stream of its own. One that looks for records says beside what it finds how many outliers it finds."""
         assert self.knowledge is not None
-        return one.attack(self.original, self.release, self.knowledge, rng_for(secret, "attack", one.name), progress)
+        found = one.attack(self.original, self.release, self.knowledge, rng_for(secret, "attack", one.name), progress)
+        return with_outliers(found, self.outliers) if found.risk == "linkage" and found.per_record is not None else found
+
+    @cached_property
+    def outliers(self) -> BoolArray:
+        """The records farthest from the medians of the columns that the intruder knows."""
+        assert self.knowledge is not None
+        return farthest_records(self.original, self.roles, self.knowledge.known_columns())
 
     def why_not_measured(self, one: Measure) -> str:
         """Empty where it applies."""
@@ -73,6 +84,37 @@ class TableSubject:
         """Empty where it applies."""
         assert self.knowledge is not None
         return one.applies(self.original, self.release, self.knowledge)
+
+
+def farthest_records(original: Table, roles: Roles, columns: Sequence[str]) -> BoolArray:
+    """Numbers and ordered levels by rank, categories by how rare they are; the distance over all columns is Euclidean."""
+    squared = np.zeros(len(original))
+    for column in columns:
+        codes, scale = original.codes(column), roles.scale(original, column)
+        counts = np.bincount(codes)
+        if scale == "nominal":
+            far = rarities(counts)
+        else:
+            values = np.full(len(counts), np.nan)
+            values[codes] = (
+                original.number(column) if scale == "numeric" else level_places(original, column, roles.levels(original, column))
+            )
+            far = rank_distances(counts, values)
+        squared += (far**2)[codes]
+    return farthest(np.sqrt(squared))
+
+
+def with_outliers(found: AttackResult, outliers: BoolArray) -> AttackResult:
+    """The same with what was found of the outliers among the records tried, by the form that finds most of them."""
+    hits = []
+    for form in found.forms or (found,):
+        assert form.per_record is not None
+        share = form.per_record[outliers]
+        share = share[~np.isnan(share)]
+        if len(share):
+            hits.append(OutlierHits(len(share), float(share.sum()), form.how))
+    forms = tuple(replace(form, per_record=None) for form in found.forms)  # one array for every form would be kept for nothing
+    return replace(found, forms=forms, outliers=max(hits, key=lambda one: one.rate) if hits else None)
 
 
 class Attacked(NamedTuple):
