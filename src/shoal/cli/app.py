@@ -84,6 +84,7 @@ def protect(
     table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     method: Annotated[str, typer.Option("--method", "-m", help="The method; `shoal list methods` names them.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    name: Annotated[str, typer.Option("--name", help='What the data are called in certificate and reports, "Hospital stays 2025".')] = "",
     roles: RolesFile = None,
     quasi: Quasi = None,
     confidential: Confidential = None,
@@ -122,6 +123,7 @@ def protect(
         ),
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
+        name=name,
     )
     verbs.protect(recipe, out, seed, json)
 

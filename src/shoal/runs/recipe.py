@@ -23,7 +23,7 @@ from shoal.runs.links import linked
 from shoal.runs.persons import by_person
 from shoal.table import Table
 
-_SECTIONS = ("input", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
+_SECTIONS = ("input", "name", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Recipe:
     measures: tuple[Measure, ...] = ()
     attacks: tuple[Attack, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)  # encoding, delimiter, missing: only where the file does not tell
+    name: str = ""  # of the data, for the certificate and the reports: the input's file name is never told
 
     @staticmethod
     def read(path: str | Path) -> Recipe:
@@ -53,6 +54,8 @@ class Recipe:
             raise ParameterError('A recipe needs its input, such as input = "patients.csv".')
         if not given.get("step"):
             raise ParameterError('A recipe needs at least one step, such as [[step]] then method = "mdav".')
+        if not isinstance(given.get("name", ""), str):
+            raise ParameterError('In a recipe, name must be a text, such as name = "Hospital stays 2025".')
         reading = {key: given[key] for key in ("encoding", "delimiter", "missing") if key in given}
         if isinstance(reading.get("missing"), str):
             reading["missing"] = [reading["missing"]]
@@ -66,11 +69,13 @@ class Recipe:
             _made("measure", given.get("measure", []), "name"),
             _made("attack", given.get("attack", []), "name"),
             reading,
+            given.get("name", ""),
         )
 
     def toml(self, folder: Path) -> str:
         """As TOML for a file in `folder`; the input is named relative to it."""
         parts: dict[str, Any] = {"input": Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()}
+        parts |= {"name": self.name} if self.name else {}
         parts |= dict(self.reading) | {"roles": self.roles.plain()}
         parts["step"] = [{"method": step.name} | _given(step) for step in self.steps]
         for section, things in (("measure", self.measures), ("attack", self.attacks)):
