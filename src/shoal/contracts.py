@@ -65,9 +65,14 @@ class Method(Named, Protocol):
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
     adds: ClassVar[tuple[str, ...]]  # columns it adds where its rows are patterns and no longer records; most add none
+    counts_persons: ClassVar[bool]  # whether it counts different persons where `roles.person` says whose each row is; most count rows
 
     def reads(self, roles: Roles) -> tuple[str, ...]:
         """The columns it looks at: those it protects, and others that decide how."""
+        ...
+
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        """The columns it protects along their hierarchy; most follow none."""
         ...
 
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release: ...

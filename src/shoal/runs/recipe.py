@@ -15,12 +15,12 @@ from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
 from shoal.randomness import chance_for
-from shoal.registry import TableKind, make
+from shoal.registry import TableKind, everything, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.leaves import looked_over
 from shoal.runs.links import linked
-from shoal.runs.persons import by_person
+from shoal.runs.persons import by_person, refuse_counting_rows
 from shoal.table import Table
 
 _SECTIONS = ("input", "name", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
@@ -107,11 +107,14 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
         raise ParameterError("There is nothing to do: name a method.")
     if not len(table):
         raise DataError("The table has no rows.")
+    _refuse_unused_hierarchies(roles, steps)
 
     def protect(now: Table, under: Roles) -> Release:
         return _in_turn(now, under, steps, secret, progress)
 
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
+    if roles.person and release is None:
+        refuse_counting_rows(steps)
     return looked_over(table, linked(release or protect(table, roles), roles, chance_for(secret, "links")), roles)
 
 
@@ -129,6 +132,20 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         release = made if release is None else release.then(made)
     assert release is not None
     return release
+
+
+def _refuse_unused_hierarchies(roles: Roles, steps: Sequence[Method]) -> None:
+    """Whoever gives a hierarchy expects cells that follow it."""
+    followed = {column for step in steps for column in step.follows(roles)}
+    for step in steps:
+        for column in getattr(step, "columns", None) or roles.quasi:
+            if column in roles.hierarchies and column not in followed:
+                able = [method.name for method in everything("method") if method.follows(roles)]
+                raise ParameterError(
+                    f"Column '{column}' is given a hierarchy, and {step.name} does not follow it as it is asked for. "
+                    f"Leave the hierarchy out, or use one that does: {', '.join(able)}.",
+                    about=column,
+                )
 
 
 def _refuse_patterns(steps: Sequence[Method]) -> None:
