@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.errors import ParameterError
+from shoal.promises import Unit
 from shoal.roles import Roles
 
 Better = Literal["lower", "higher", "neither"]
@@ -72,7 +73,7 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """How many of the records tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m."""
+    """How many of the records, or persons, tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m."""
 
     name: str
     title: str
@@ -86,10 +87,11 @@ class AttackResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
     per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
+    unit: Unit = "rows"  # what was tried and hit: of a person who has several rows, the row that tells most counts
 
     @property
     def rate(self) -> float:
-        """Share of the records tried that were hit."""
+        """Share of those tried that were hit."""
         return self.hit / self.tried
 
     def public(self) -> dict[str, Any]:
@@ -98,6 +100,7 @@ class AttackResult:
             "name": self.name,
             "title": self.title,
             "risk": self.risk,
+            "unit": self.unit,
             "tried": self.tried,
             "hit": self.hit,
             "strict_hit": self.strict_hit,

@@ -78,7 +78,7 @@ def test_class_sizes_with_missing_as_a_value(measure, value):
 
 def test_k_tells_uniques_and_the_histogram():
     details = score(KAnonymity(), CLASSES).details
-    assert details == {"uniques": 1, "classes": 4, "histogram": {"1": 1, "2": 2, "3": 1}}
+    assert details == {"uniques": 1, "classes": 4, "histogram": {"1": 1, "2": 2, "3": 1}, "rows": 1, "unique_rows": 1, "unit": "rows"}
 
 
 def test_classes_are_over_quasi_identifiers_only():

@@ -53,11 +53,14 @@ class ProbabilisticLinkage(LinkageAttack):
         model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release), hold_share=self.share == "known")
         agree, disagree = weights(model.m, model.u)
         pairs = len(sides.known) * len(sides.released)
+        if self.assignment == "one-to-one" and view.persons is not None:
+            raise ParameterError(f"{self.name}: persons have several rows that differ, so links are not one to one. Use assignment=best.")
         if self.assignment == "one-to-one" and pairs > MOST_ASSIGNED:
             raise ParameterError(
                 f"{self.name}: {pairs:,} pairs are too many to assign one to one. Use assignment=best, or let the intruder know fewer records."
             )
-        together = self.assignment == "one-to-one" or (self.assignment == "automatic" and pairs <= QUICKLY_ASSIGNED)
+        quickly = pairs <= QUICKLY_ASSIGNED and view.persons is None
+        together = self.assignment == "one-to-one" or (self.assignment == "automatic" and quickly)
         share = np.zeros(len(view.rows))
         there = view.true_row >= 0
         if together:

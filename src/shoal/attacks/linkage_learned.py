@@ -91,7 +91,10 @@ class LearnedLinkage(LinkageAttack):
             details["train"], details["test"] = _side(on_train), _side(share)
             if self.linking == "nearest":
                 notes.append(f"On the {len(train):,} known links it finds {on_train.mean():.1%}, on the others {share.mean():.1%}.")
-        if self.linking == "nearest" and not setting.sets and _all_held(setting, test) and len(test) * len(release) <= QUICKLY_ASSIGNED:
+        if self.linking != "nearest" and view.persons is not None:
+            raise ParameterError(f"{self.name}: persons have several rows that differ, so links are not one to one. Use linking=nearest.")
+        few = view.persons is None and len(test) * len(release) <= QUICKLY_ASSIGNED
+        if self.linking == "nearest" and not setting.sets and few and _all_held(setting, test):
             together = one_to_one_shares(setting, lesson.learned, test, train if not owner else test[:0], rng)
             details["one_to_one_rate"] = float(together.mean())
             notes.append(f"Linked one to one it finds {together.mean():.1%}.")

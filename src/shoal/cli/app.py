@@ -29,6 +29,13 @@ Names = Optional[list[str]]
 Quasi = Annotated[Names, typer.Option("--quasi", help="Quasi-identifiers, a,b,c: columns an intruder may know.")]
 Confidential = Annotated[Names, typer.Option("--confidential", help="Confidential columns, a,b,c.")]
 Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,b,c: left out of the release.")]
+Person = Annotated[
+    Names, typer.Option("--person", help="The column that says which rows are of one person: left out, and persons are counted.")
+]
+Rest = Annotated[Optional[str], typer.Option("--rest", help="release: columns without a role are released as they are, not left out.")]
+Link = Annotated[
+    Names, typer.Option("--link", help="person or household, or household=5: release fresh numbers of those that so many look like.")
+]
 Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
@@ -85,7 +92,10 @@ def protect(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
+    rest: Rest = None,
+    link: Link = None,
     nominal: Nominal = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
@@ -103,7 +113,19 @@ def protect(
 
     recipe = Recipe(
         table,
-        verbs.roles(roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal),
+        verbs.roles(
+            roles,
+            target,
+            hierarchy,
+            rest,
+            link,
+            quasi=quasi,
+            confidential=confidential,
+            identifier=identifier,
+            person=person,
+            other=other,
+            nominal=nominal,
+        ),
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
     )
@@ -136,6 +158,7 @@ def measure(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
     name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
@@ -153,7 +176,7 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = verbs.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal)
+    given = verbs.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, person=person, other=other, nominal=nominal)
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -168,6 +191,7 @@ def attack(
     roles: RolesFile = None,
     quasi: Quasi = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
     name: Annotated[Names, typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
@@ -180,7 +204,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = verbs.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal)
+    given = verbs.roles(roles, quasi=quasi, identifier=identifier, person=person, other=other, nominal=nominal)
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -216,7 +240,10 @@ def compare(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
+    rest: Rest = None,
+    link: Link = None,
     nominal: Nominal = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
@@ -229,7 +256,17 @@ def compare(
     from shoal.cli import comparing, verbs
 
     given = verbs.roles(
-        roles, target, hierarchy, quasi=quasi, confidential=confidential, identifier=identifier, other=other, nominal=nominal
+        roles,
+        target,
+        hierarchy,
+        rest,
+        link,
+        quasi=quasi,
+        confidential=confidential,
+        identifier=identifier,
+        person=person,
+        other=other,
+        nominal=nominal,
     )
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
-from shoal.certificate import AttackPart, MeasurePart, NotTried, PromisePart, RolesPart, StepPart, Summary, TableCertificate, TableFile
+from shoal.certificate import (
+    AttackPart,
+    MeasurePart,
+    NotTried,
+    PromisePart,
+    RolesPart,
+    StepPart,
+    Summary,
+    TableCertificate,
+    TableFile,
+)
 from shoal.errors import counted, number
 from shoal.folders import sha256_of
 from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity
@@ -14,6 +26,7 @@ from shoal.promises import K_ANONYMITY, Checked
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
+from shoal.runs.unit import unit_of
 from shoal.score import Score, disclosure_risk, overall_score
 from shoal.table import Table
 
@@ -32,7 +45,7 @@ def certify(
     roleless: Sequence[str] = (),
 ) -> TableCertificate:
     """Everything that may be published about a release."""
-    table = release.table
+    table, unit = release.table, unit_of(original, release, roles)
     return TableCertificate.now(
         release=TableFile(
             file=file.name,
@@ -45,17 +58,20 @@ def certify(
         ),
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
-            identifiers_removed=len(roles.identifier),
+            identifiers_removed=len(roles.identifier) + len(roles.person),
             target=roles.target,
             hierarchies=tuple(sorted(roles.hierarchies)),
         ),
+        unit=unit,
         steps=tuple(map(StepPart.of, release.made_by)),
         promises=tuple(PromisePart.of(promise, one) for promise, one in zip(release.promises, checked, strict=True)),
         measures=tuple(map(MeasurePart.of, scores)),
         attacks=tuple(map(AttackPart.of, attacked.results)),
         not_tried=tuple(NotTried(name=name, why=why) for name, why in attacked.not_tried.items()),
         summary=summary(scores, attacked),
-        warnings=tuple(dict.fromkeys(warnings(original, release, roles, scores, attacked, roleless))),
+        warnings=tuple(
+            dict.fromkeys(one for one in (unit.warning, *warnings(original, release, roles, scores, attacked, roleless)) if one)
+        ),
     )
 
 
@@ -96,8 +112,9 @@ def warnings(
         yield f"{name} was not tried: {why} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
+            of = "records" if result.unit == "rows" else result.unit
             yield (
-                f"{result.name} finds {result.rate:.1%} of the records (95 % interval {result.interval[0]:.1%} to {result.interval[1]:.1%}; "
+                f"{result.name} finds {result.rate:.1%} of the {of} (95 % interval {result.interval[0]:.1%} to {result.interval[1]:.1%}; "
                 f"blind guessing {result.chance:.2%})."
             )
 
@@ -105,9 +122,8 @@ def warnings(
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:
     """Steps that promise less than their name may suggest."""
     smallest = classes.value if classes else None
-    unique = (
-        f"; {number(classes.details['uniques'])} of {number(len(release))} records are unique" if classes and smallest is not None else ""
-    )
+    of, many = ("records", len(release)) if release.persons is None else ("persons", len(np.unique(release.persons)))
+    unique = f"; {number(classes.details['uniques'])} of {number(many)} {of} are unique" if classes and smallest is not None else ""
     if any(set(roles.quasi) <= set(promise.columns) and promise.kind is K_ANONYMITY for promise in release.promises):
         return
     for step in release.made_by:
@@ -121,7 +137,7 @@ def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Itera
         elif len(on) < len(roles.quasi):
             yield (
                 f"{step.method} was applied to {len(on)} of {counted(len(roles.quasi), 'quasi-identifier')}, so its groups hold on "
-                f"those columns only; over all of them the smallest class is {number(int(smallest)) if smallest is not None else 'not known'}."
+                f"those columns only; over all of them the smallest class is {counted(int(smallest), of[:-1]) if smallest is not None else 'not known'}."
             )
 
 

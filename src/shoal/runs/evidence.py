@@ -18,6 +18,7 @@ from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
 from shoal.roles import Roles
+from shoal.runs.persons import one_row_each
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
@@ -61,9 +62,13 @@ class TableSubject:
         return one.measure(self.original, self.release, self.roles)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
-        """Every attack has a stream of its own."""
+        """Every attack has a stream of its own. Where persons are known, it looks for persons, or says by its unit that it does not."""
         assert self.knowledge is not None
-        return one.attack(self.original, self.release, self.knowledge, rng_for(secret, "attack", one.name), progress)
+        rng = rng_for(secret, "attack", one.name)
+        alone = one_row_each(self.original, self.release, self.knowledge) if getattr(one, "unit", "persons") == "persons" else None
+        if alone is None:
+            return one.attack(self.original, self.release, self.knowledge, rng, progress)
+        return alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
 
     def why_not_measured(self, one: Measure) -> str:
         """Empty where it applies."""

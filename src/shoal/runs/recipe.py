@@ -106,7 +106,7 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
         return _in_turn(now, under, steps, secret, progress)
 
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
-    return linked(release or protect(table, roles), roles, chance_for(secret, "links"))
+    return linked(protect(table, roles) if release is None else release, roles, chance_for(secret, "links"))
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:
@@ -174,15 +174,21 @@ def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, R
     return read, replace(checked, other=(*checked.other, *kept), left_out=left_out)
 
 
-def roles_from(file: Path | None, target: str | None = None, trees: Mapping[str, str] | None = None, **named: Sequence[str]) -> Roles:
-    """From a file of roles, and more on top of it: columns by role, the target, and hierarchies as column -> file."""
+def roles_from(
+    file: Path | None,
+    target: str | None = None,
+    trees: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
+    **named: Sequence[str],
+) -> Roles:
+    """From a file of roles, and more on top of it: columns by role, the target, hierarchies as column -> file, and what is said of the rest."""
     base = read_toml(file) if file else {}
     base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
     for role, columns in named.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *columns]}
     hierarchies = {**base.get("hierarchies", {}), **(trees or {})}
-    return Roles.parse({**base, "hierarchies": hierarchies} | ({"target": target} if target else {}))
+    return Roles.parse({**base, "hierarchies": hierarchies, **(more or {})} | ({"target": target} if target else {}))
 
 
 def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
