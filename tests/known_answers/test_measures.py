@@ -112,9 +112,9 @@ def test_l_diversity_by_hand():
     assert score(RecursiveLDiversity(c=0.6), ILLS, roles=ILL_ROLES).value == 0
 
 
-def test_missing_is_one_more_confidential_value():
+def test_a_missing_confidential_value_makes_no_class_diverse():
     table = {"zip": [1, 1, 2, 2], "ill": ["flu", None, "flu", "cold"]}
-    assert score(DistinctLDiversity(), table, roles=ILL_ROLES).value == 2
+    assert score(DistinctLDiversity(), table, roles=ILL_ROLES).value == 1
 
 
 def test_the_worst_confidential_column_counts():
