@@ -29,6 +29,7 @@ def protect(
     person: str | Sequence[str] = (),
     target: str | None = None,
     rest: Rest = "leave-out",
+    link: str | Mapping[str, int] = "",
     seed: int | None = None,
     progress: Progress = quiet,
     **parameters: Any,
@@ -36,20 +37,23 @@ def protect(
     """Protect a table by one or more methods; every promise is checked again before the release is handed out.
 
     Name a method and give its parameters (`"mdav", k=5`), or hand in method objects, applied in order. Say the roles by `roles`, or by `quasi`,
-    `confidential`, `identifier`, `person` and `target`; what has no role is left out, unless `rest` says otherwise.
+    `confidential`, `identifier`, `person` and `target`; what has no role is left out, unless `rest` says otherwise. Where `person` says which
+    rows are of one person, persons are protected and counted; `link="person"` keeps fresh numbers of persons who look alike.
     `seed` is for tests and experiments: whoever knows it can undo noise and swaps.
     """
     table = Table.of(data)
     if not len(table):
         raise DataError("The table has no rows, so there is nothing to protect.")
-    if roles is not None and (quasi or confidential or identifier or person or target or rest != "leave-out"):
+    if roles is not None and (quasi or confidential or identifier or person or target or link or rest != "leave-out"):
         raise ParameterError(
-            "Give roles either as one Roles object or by quasi, confidential, identifier, person, target and rest, not both."
+            "Give roles either as one Roles object or by quasi, confidential, identifier, person, target, rest and link, not both."
         )
     if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
         raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
     made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
-    given = roles or Roles(_names(quasi), _names(confidential), _names(identifier), _names(person), target=target, rest=rest)
+    kept = ({link: 0} if link else {}) if isinstance(link, str) else link
+    said = (_names(quasi), _names(confidential), _names(identifier), _names(person))
+    given = roles or Roles(*said, target=target, rest=rest, link=kept)
     table, checked = ready(table, given, made)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     refuse_broken(check_release(release))

@@ -118,6 +118,7 @@ class AttackPart(Part):
     name: str
     title: str
     risk: Risk
+    unit: Unit = "rows"  # what was tried
     tried: int
     hit: float
     strict_hit: float
@@ -234,6 +235,7 @@ class UnitPart(Part):
     persons: int | None = None
     households: int | None = None
     one_row_each: Literal["known", "not known", "no"] = "not known"  # whether a row is a person
+    warning: str = ""  # what the count may not mean; it stands first among the warnings too
     households_told: float | None = None  # share of released households that no other looks like
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.errors import ParameterError
+from shoal.promises import Unit
 from shoal.roles import Roles
 
 Better = Literal["lower", "higher", "neither"]
@@ -103,7 +104,7 @@ class OutlierHits:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """How many of the records tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m.
+    """How many of the records, or persons, tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m.
 
     An attack may try several forms (scales, families, one to one): then it is the result of the strongest, and `forms` holds all, the
     textbook's first.
@@ -123,10 +124,11 @@ class AttackResult:
     per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
     forms: tuple[AttackResult, ...] = field(default=(), repr=False)  # internal; their rates are in details
     outliers: OutlierHits | None = None
+    unit: Unit = "rows"  # what was tried and hit: of a person who has several rows, the row that tells most counts
 
     @property
     def rate(self) -> float:
-        """Share of the records tried that were hit."""
+        """Share of those tried that were hit."""
         return self.hit / self.tried
 
     @property
@@ -145,6 +147,7 @@ class AttackResult:
             "name": self.name,
             "title": self.title,
             "risk": self.risk,
+            "unit": self.unit,
             "tried": self.tried,
             "hit": self.hit,
             "strict_hit": self.strict_hit,

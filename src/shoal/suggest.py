@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,17 @@ import pyarrow as pa
 
 from shoal.errors import RoleError
 from shoal.reading import date_form, kinds_of, which_form, with_dates
-from shoal.roles import Roles
+from shoal.roles import LINKED, Roles
 from shoal.table import Table
 
 _IDENTIFIER = r"(^|_)(id|name|surname|first_?name|last_?name|ssn|passport|e_?mail|phone|mobile|iban|account|patient_?no|nhs|mrn|uuid|address|street)($|_|\d)"
+_NUMBER = r"(^|_)(id|pid|ssn|nhs|mrn|uuid|(patient|person|client|member|subject|case)(_?(no|nr|id|number|key|code))?)($|_|\d)"
 _CONFIDENTIAL = (
     r"diagnos|disease|illness|hiv|cancer|religio|politic|orientation|salary_?class|crime|offen[cs]e|treatment|medication|drug|disab"
 )
 _WEIGHT = r"(^|_)(weights?|wgt|wt|a?fnlwgt|sampling_weight)($|_|\d)"
+MOST_ROWS = 50  # of a value on average: what numbers more rows than these numbers places or offices rather than persons
 _HOUSEHOLD = r"(^|_)(household|hh|hid|ori_hid|hhid|family)(_?(id|no|nr|num|number|key))?$"
-
-
 MOST_CODES = 5
 _CODES = {-float(code) for code in (*range(1, 10), 66, 77, 88, *range(96, 100), 666, 777, 888, *range(996, 1000), *range(9996, 10000))}
 
@@ -44,9 +44,19 @@ class ColumnLook:
 
 
 def look(table: Table) -> list[ColumnLook]:
-    """Kind, missing and uniqueness of each column, and the role it probably has. Dates in text are shown as dates."""
+    """Kind, missing and uniqueness of each column, and the role it probably has. Dates in text are shown as dates. One column numbers persons,
+    and one households: of several, that of most values."""
     read, unclear = _with_dates(table)
-    return [_look(read, column, unclear) for column in read.columns]
+    seen = [_look(read, column, unclear) for column in read.columns]
+    for role in LINKED:
+        most = max((one for one in seen if one.role == role), key=lambda one: one.distinct, default=None)
+        seen = [
+            replace(one, role="identifier", because=f"named like a {role} number, as '{most.column}' is")
+            if most and one.role == role and one is not most
+            else one
+            for one in seen
+        ]
+    return seen
 
 
 def suggest_roles(table: Table) -> Roles:
@@ -120,6 +130,8 @@ def _guess(name: str, kind: str, distinct: int, unique: int, rows: int, table: T
         return "household", "named like a household number"
     if re.search(_CONFIDENTIAL, lower):
         return "confidential", "named like something a person keeps private"
+    if re.search(_NUMBER, lower) and rows >= 20 and rows / MOST_ROWS <= distinct <= 0.9 * rows and not table.missing(column).any():
+        return "person", "named like an identifier, and repeats: it may say which rows are of one person"
     if re.search(_IDENTIFIER, lower) and distinct > rows / 2:
         return "identifier", "named like an identifier, and nearly always different"
     if kind == "text" and rows > 1 and unique == rows:

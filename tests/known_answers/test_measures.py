@@ -78,7 +78,7 @@ def test_class_sizes_with_missing_as_a_value(measure, value):
 
 def test_k_tells_uniques_and_the_histogram():
     details = score(KAnonymity(), CLASSES).details
-    assert details == {"uniques": 1, "classes": 4, "histogram": {"1": 1, "2": 2, "3": 1}}
+    assert details == {"uniques": 1, "classes": 4, "histogram": {"1": 1, "2": 2, "3": 1}, "rows": 1, "unique_rows": 1, "unit": "rows"}
 
 
 def test_classes_are_over_quasi_identifiers_only():
@@ -112,9 +112,9 @@ def test_l_diversity_by_hand():
     assert score(RecursiveLDiversity(c=0.6), ILLS, roles=ILL_ROLES).value == 0
 
 
-def test_missing_is_one_more_confidential_value():
+def test_a_missing_confidential_value_makes_no_class_diverse():
     table = {"zip": [1, 1, 2, 2], "ill": ["flu", None, "flu", "cold"]}
-    assert score(DistinctLDiversity(), table, roles=ILL_ROLES).value == 2
+    assert score(DistinctLDiversity(), table, roles=ILL_ROLES).value == 1
 
 
 def test_the_worst_confidential_column_counts():

@@ -136,7 +136,7 @@ def test_codes_and_kinds_of_a_column_that_is_not_there_are_refused():
 def test_codes_and_kinds_in_a_roles_file(tmp_path):
     file = tmp_path / "roles.toml"
     file.write_text('quasi = ["born"]\n[missing]\nDIABDX = [-1, "-7", "refused"]\n[kinds]\nborn = "date:%d.%m.%Y"\n')
-    roles = roles_from(file, missing={"SMOKES": ("-9",)})
+    roles = roles_from(file, tables={"missing": {"SMOKES": ("-9",)}})
     assert roles.missing == {"DIABDX": ("-1", "-7", "refused"), "SMOKES": ("-9",)}
     assert roles.plain()["missing"] == {"DIABDX": [-1, -7, "refused"], "SMOKES": [-9]}
     assert roles.kinds == {"born": "date:%d.%m.%Y"}

@@ -26,7 +26,8 @@ class CellRanges(NamedTuple):
 
 
 class ReleasedClasses(NamedTuple):
-    """The class of each released row, a row of each class, how many rows it has; and the tree that finds classes a record could be in."""
+    """The class of each released row, a row of each class, how many rows (or, where they are known, persons) it has; and the tree that finds
+    classes a record could be in."""
 
     of_row: IntArray
     first: IntArray
@@ -53,7 +54,11 @@ def _classes(original: Table, release: Release, view: IntruderView) -> ReleasedC
         ranges.append(CellRanges(np.arange(most + 1), np.arange(most), np.arange(most)))
         levels.append(most)
     tree = class_tree(np.column_stack(cells), flat(ranges), np.array(levels, np.int64))
-    return ReleasedClasses(of_row, first, np.bincount(of_row, minlength=count), tree)
+    sizes = of_row
+    if release.persons is not None:
+        width = int(release.persons.max(initial=0)) + 1
+        sizes = np.unique(of_row * width + release.persons) // width
+    return ReleasedClasses(of_row, first, np.bincount(sizes, minlength=count), tree)
 
 
 def shares_by_class(

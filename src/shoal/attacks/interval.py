@@ -9,7 +9,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.matching import intruders_view
+from shoal.attacks.matching import best_of_persons, intruders_view
 from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
@@ -41,49 +41,56 @@ class IntervalDisclosure(Params):
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Average over widths and columns."""
-        view = intruders_view(original, release, knowledge, rng)
+        view = intruders_view(original, release, knowledge, rng, "own row")
         usable = [j for j in range(view.known.shape[1]) if not is_generalized(original, release.table, view.columns[j])]
         if not usable:
             raise DataError(self.applies(original, release, knowledge))
         there = np.flatnonzero(view.true_row >= 0)
         inside = np.zeros(len(view.rows))
-        chance, cells = 0.0, 0
+        guessed, cells = np.zeros(len(view.rows)), 0
         per_column = {}
         for j in usable:
             x, y = view.known[there, j], view.released[:, j]
             share, blind = _inside(x, y, view.true_row[there], self.widest, rng)
             inside[there] += share
-            chance += blind
+            guessed[there] += blind
             cells += 1
             per_column[view.columns[j]] = float(share.mean()) if len(share) else 0.0
             progress("interval disclosure", cells, len(usable))
         inside /= cells
-        hit = float(inside.sum())
+        guessed /= cells
         per_record = np.full(len(original), np.nan)
         per_record[view.rows] = inside
+        chance = float(guessed[there].mean()) if len(there) else 0.0
+        note = "Hits are shares of a record's values, averaged over widths."
+        if view.persons is not None:
+            inside, per_record = best_of_persons(view, inside)
+            chance, note = float(best_of_persons(view, guessed)[0].mean()), f"{note} Of a person's records the one disclosed most counts."
+        hit = float(inside.sum())
         return AttackResult(
             self.name,
             self.title,
             tried=len(inside),
             hit=hit,
             strict_hit=hit,
-            chance=chance / cells,
+            chance=chance,
             interval=wilson(hit, len(inside)),
             risk=self.risk,
-            note="Hits are shares of a record's values, averaged over widths.",
+            note=note,
             details={"columns": [view.columns[j] for j in usable], "per_column": per_column},
             per_record=per_record,
+            unit="rows" if view.persons is None else "persons",
         )
 
 
-def _inside(x: FloatArray, y: FloatArray, true_row: IntArray, widest: int, rng: Generator) -> tuple[FloatArray, float]:
+def _inside(x: FloatArray, y: FloatArray, true_row: IntArray, widest: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
     """For each original, the share of widths whose interval holds it; and the same for a released value drawn at random."""
     released = np.sort(y[~np.isnan(y)])
     n = len(released)
     mine = y[true_row]
     other = y[rng.integers(0, len(y), len(x))]
     if not n:
-        return np.isnan(x).astype(np.float64), float(np.isnan(x).mean())
+        return np.isnan(x).astype(np.float64), np.isnan(x).astype(np.float64)
     results = []
     for centre in (mine, other):
         # equal values share their middle rank, so that row order decides nothing
@@ -96,4 +103,4 @@ def _inside(x: FloatArray, y: FloatArray, true_row: IntArray, widest: int, rng: 
             share += (x >= low) & (x <= high)
         share = share / widest
         results.append(np.where(np.isnan(x) | np.isnan(centre), (np.isnan(x) & np.isnan(centre)).astype(np.float64), share))
-    return results[0], float(results[1].mean()) if len(x) else 0.0
+    return results[0], results[1]

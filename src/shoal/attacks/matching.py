@@ -14,14 +14,18 @@ from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.cell import SUPPRESSED, cells_of, expected_numbers, is_generalized, read_all, value_shares
 from shoal.contracts import Attack
 from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.kernels.groups import class_ids
 from shoal.kernels.scaling import standardized
 from shoal.params import Params
+from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Scale, level_places
 from shoal.score import AttackResult, Knowledge, Risk, wilson
 from shoal.table import Table
 
 MOST_CORNERS = 16
+MOST_LINKS = 2_000_000  # pairs of a person's records and released rows; beyond these, fewer persons are looked for, drawn at random
+OF_PERSONS = "Counted in persons: a link to any row of a person finds it, and of several records the one that finds it best counts."
 
 
 class LinkageAttack(Params):
@@ -34,8 +38,18 @@ class LinkageAttack(Params):
         return ""
 
 
+class Persons(NamedTuple):
+    """Whose each row of the original is, and how many persons were released."""
+
+    of_row: IntArray
+    released: int
+
+
 class IntruderView(NamedTuple):
-    """The intruder's records and the released ones, in the columns both have. Row `true_row[i]` was made from record i; -1: not released."""
+    """The intruder's records and the released ones, in the columns both have. Row `true_row[i]` was made from record i; -1: not released.
+
+    Where persons are known, a link to any row of the right person is right: a record stands here once for each released row of its person.
+    """
 
     columns: tuple[str, ...]  # numeric and ordinal ones first, then nominal ones, as in the arrays
     known: FloatArray  # numeric and ordinal columns, NaN where missing
@@ -49,10 +63,16 @@ class IntruderView(NamedTuple):
     sets: tuple[str, ...]  # columns released as sets or intervals
     true_row: IntArray
     rows: IntArray  # which originals the intruder knows
+    persons: Persons | None = None  # where one has several rows that are not alike
 
 
-def intruders_view(original: Table, release: Release, knowledge: Knowledge, rng: Generator) -> IntruderView:
-    """What the intruder can compare. A column the release no longer has as numbers is compared as categories."""
+def intruders_view(
+    original: Table, release: Release, knowledge: Knowledge, rng: Generator, right: Literal["any row", "own row"] = "any row"
+) -> IntruderView:
+    """What the intruder can compare. A column the release no longer has as numbers is compared as categories.
+
+    Where persons are known, the intruder looks for persons, and right is `any row` of the person, or only the record's own.
+    """
     columns = knowledge.known_columns()
     if not columns:
         raise ParameterError("The intruder knows no column: there is no quasi-identifier. Name the columns the intruder knows.")
@@ -66,9 +86,8 @@ def intruders_view(original: Table, release: Release, knowledge: Knowledge, rng:
         raise DataError(
             "The release does not belong to this original: its rows point outside it. Attack a release with the run it came from."
         )
-    rows = knowledge.known_rows(len(original), rng)
-    place = np.full(len(original), -1)
-    place[release.source_row] = np.arange(len(release))
+    sets = tuple(column for column in columns if is_generalized(original, release.table, column))
+    rows, true_row, persons = _looked_for(original, release, knowledge, rng, bool(sets), right)
     scales = {column: _scale(original, release.table, knowledge, column) for column in columns}
     columns = (*(c for c in columns if scales[c] != "nominal"), *(c for c in columns if scales[c] == "nominal"))
     numeric = [pair for column in columns if (pair := _numeric(original, release.table, knowledge, column)) is not None]
@@ -86,10 +105,50 @@ def intruders_view(original: Table, release: Release, knowledge: Knowledge, rng:
         _stack([corners[original.codes(column)[rows]] for column, corners, _ in shares], len(rows), np.float64),
         [cells for _, _, cells in shares],
         [release.table.codes(column) for column, _, _ in shares],
-        tuple(column for column in columns if is_generalized(original, release.table, column)),
-        place[rows],
+        tuple(column for column in columns if column in sets),
+        true_row,
         rows,
+        persons,
     )
+
+
+def _looked_for(
+    original: Table, release: Release, knowledge: Knowledge, rng: Generator, sets: bool, right: Literal["any row", "own row"]
+) -> tuple[IntArray, IntArray, Persons | None]:
+    """The records the intruder knows, and the released row that would be right; of persons, all pairs of their records and released rows."""
+    place = np.full(len(original), -1)
+    place[release.source_row] = np.arange(len(release))
+    if release.persons is None:
+        rows = knowledge.known_rows(len(original), rng)
+        return rows, place[rows], None
+    of_row = original.codes(knowledge.roles.person[0])
+    known = knowledge.known_rows(int(of_row.max(initial=-1)) + 1, rng)
+    persons = Persons(of_row, len(np.unique(release.persons)))
+    if right == "own row":
+        rows = np.flatnonzero(np.isin(of_row, known))
+        return rows, place[rows], persons
+    columns = knowledge.known_columns()
+    mine = _one_of_each(class_ids([original.codes(column) for column in columns])[0], of_row)
+    theirs = np.arange(len(release))
+    if sets:  # rows of one person in one class are one link
+        theirs = _one_of_each(class_ids([release.table.codes(column) for column in columns])[0], release.persons)
+    theirs = theirs[np.argsort(release.persons[theirs], kind="stable")]
+    many = np.bincount(release.persons[theirs], minlength=int(of_row.max(initial=-1)) + 1)
+    order = rng.permutation(known)
+    pairs = np.cumsum((np.bincount(of_row[mine], minlength=len(many)) * np.maximum(many, 1))[order])
+    tried = order[: max(1, int(np.searchsorted(pairs, MOST_LINKS, "right")))]  # persons, drawn at random where pairs are too many
+    mine = mine[np.isin(of_row[mine], tried)]
+    entries = np.maximum(many[of_row[mine]], 1)
+    rows = np.repeat(mine, entries)
+    nth = np.arange(len(rows)) - np.repeat(np.cumsum(entries) - entries, entries)
+    first = np.cumsum(many) - many
+    there = many[of_row[rows]] > 0
+    return rows, np.where(there, theirs[np.where(there, first[of_row[rows]] + nth, 0)], -1), persons
+
+
+def _one_of_each(classes: IntArray, persons: IntArray) -> IntArray:
+    """A row of each class and person."""
+    return np.asarray(np.unique(classes * (int(persons.max(initial=0)) + 1) + persons, return_index=True)[1])
 
 
 def released_shares(view: IntruderView, rows: IntArray) -> FloatArray:
@@ -126,12 +185,20 @@ def points(view: IntruderView, scaling: Literal["each", "original"], rows: IntAr
 def result(
     attack: Attack, view: IntruderView, share: FloatArray, chance: float, original_rows: int, note: str = "", **details: object
 ) -> AttackResult:
-    """Hits with shared ties: `share` is 1 for a link found, 1/m where m records tie, 0 where another is preferred."""
-    hit = float(share.sum())
+    """Hits with shared ties: `share` is 1 for a link found, 1/m where m records tie, 0 where another is preferred.
+
+    Of persons, links of one record to several rows of its person add up, and the record counts that finds its person best.
+    """
     per_record = np.full(original_rows, np.nan)
-    per_record[view.rows] = share
+    unit: Unit = "rows"
+    if view.persons is None:
+        per_record[view.rows] = share
+    else:
+        share, per_record, unit, chance = *best_of_persons(view, share), "persons", 1 / view.persons.released
+        note = f"{note} {OF_PERSONS}".strip()
+    hit = float(share.sum())
     tied = int(((share > 0) & (share < 1)).sum())
-    shared = f"{tied:,} records tie with others; each counts as its share." if tied else ""
+    shared = f"{tied:,} {'records' if unit == 'rows' else unit} tie with others; each counts as its share." if tied else ""
     return AttackResult(
         attack.name,
         attack.title,
@@ -144,7 +211,19 @@ def result(
         note=" ".join(part for part in (note, shared) if part),
         details={"columns": list(view.columns), "tied": tied, **details},
         per_record=per_record,
+        unit=unit,
     )
+
+
+def best_of_persons(view: IntruderView, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """For each person tried the share of the record that finds it best; and the same for each row of the original, NaN where not tried."""
+    assert view.persons is not None
+    of_row = view.persons.of_row
+    found = np.minimum(np.bincount(view.rows, share, minlength=len(of_row)), 1.0)
+    found[found > 1 - 1e-9] = 1.0  # parts that add up to one
+    best = np.full(int(of_row.max(initial=-1)) + 1, np.nan)
+    np.fmax.at(best, of_row[view.rows], found[view.rows])
+    return best[~np.isnan(best)], best[of_row]
 
 
 def _scale(original: Table, released: Table, knowledge: Knowledge, column: str) -> Scale:

@@ -88,6 +88,14 @@ def numbered(combinations: Combinations, columns: Sequence[str]) -> tuple[IntArr
             key = np.unique(key, return_inverse=True)[1].reshape(-1)
             size = int(key.max(initial=-1)) + 1
         key, size = key * width + combinations.codes[column], size * width
+    return numbered_keys(key)
+
+
+def numbered_keys(key: IntArray) -> tuple[IntArray, IntArray]:
+    """The number of each key in rising order, and a place where it stands. Keys of the first columns are in order already."""
+    if len(key) and (key[1:] >= key[:-1]).all():
+        begins = np.append(True, key[1:] != key[:-1])
+        return np.cumsum(begins) - 1, np.flatnonzero(begins)
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     return number.reshape(-1), first
 

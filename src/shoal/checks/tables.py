@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.checks.combinations import PERSON, Combinations, combinations_of, numbered, stretches
+from shoal.checks.combinations import PERSON, Combinations, combinations_of, numbered, numbered_keys, stretches
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
@@ -79,9 +79,9 @@ def _distinct(promise: Promise, combinations: Combinations) -> int:
     group = _pairs(classes[known], combinations.codes[promise.about][known])[0]
     found = np.bincount(group, minlength=len(first))
     if promise.unit == "persons" and len(group):
-        of_person = _numbers(classes[known], combinations.codes[PERSON][known])
         of_value = _numbers(classes[known], combinations.codes[promise.about][known])
-        found = np.bincount(group[_matched(of_person, of_value)], minlength=len(first))
+        value, of_person = _pairs(of_value, _numbers(classes[known], combinations.codes[PERSON][known]))
+        found = np.bincount(group[_matched(of_person, value)], minlength=len(first))
     return int(found.min()) if len(first) else 0
 
 
@@ -185,22 +185,25 @@ def _ignored(promise: Promise, combinations: Combinations) -> BoolArray:
 
 def _numbers(first: IntArray, second: IntArray) -> IntArray:
     """The number of each pair, in order."""
-    return np.asarray(np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)[1].reshape(-1))
+    return numbered_keys(first * (int(second.max(initial=0)) + 1) + second)[0]
 
 
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct pairs, in order."""
     width = int(second.max(initial=0)) + 1
-    first, second = np.divmod(np.unique(first * width + second), width)
+    key = np.sort(first * width + second)  # sorting whole numbers is quicker than numpy's table of distinct ones
+    first, second = np.divmod(key[np.append(True, key[1:] != key[:-1])[: len(key)]], width)
     return first, second
 
 
 def _matched(left: IntArray, right: IntArray) -> BoolArray:
-    """Which numbers on the right find a partner of their own on the left, as many as can be."""
+    """Which numbers on the right find a partner of their own on the left, as many as can be; pairs come in the order of the right."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    graph = csr_array((np.ones(len(left), np.int8), (right, left)))
+    starts = np.append(0, np.cumsum(np.bincount(right)))
+    shape = (len(starts) - 1, int(left.max(initial=-1)) + 1)
+    graph = csr_array((np.ones(len(left), np.int8), left.astype(np.int32), starts.astype(np.int32)), shape=shape)
     return np.asarray(maximum_bipartite_matching(graph, perm_type="column") >= 0)
 
 

@@ -76,10 +76,12 @@ def _class_sizes(combinations: Combinations, quasi: Sequence[str], certificate: 
         return []
     sizes = sizes_of_classes(combinations, quasi)
     smallest, uniques = (int(sizes.min()) if len(sizes) else 0), int((sizes == 1).sum())
-    certified = [
-        measured.details.get(name, other) for name, other in (("rows", measured.value), ("unique_rows", measured.details.get("uniques")))
+    about, persons = measured.details, measured.details.get("unit") == "persons"
+    said = [about.get("rows"), about.get("unique_rows")] if persons else [measured.value, about.get("uniques")]
+    found = [
+        Checked("smallest class, rows", said[0], smallest, smallest == said[0] and about.get("rows", smallest) == smallest),
+        Checked("unique rows", said[1], uniques, uniques == said[1] and about.get("unique_rows", uniques) == uniques),
     ]
-    return [
-        Checked("smallest class, rows", certified[0], smallest, smallest == certified[0]),
-        Checked("unique rows", certified[1], uniques, uniques == certified[1]),
-    ]
+    if persons:  # there are no more than rows; how many fewer, the file does not tell
+        found.append(Checked("smallest class, persons: at most", measured.value, smallest, 1 <= measured.value <= smallest))
+    return found

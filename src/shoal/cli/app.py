@@ -29,6 +29,13 @@ Names = Optional[list[str]]
 Quasi = Annotated[Names, typer.Option("--quasi", help="Quasi-identifiers, a,b,c: columns an intruder may know.")]
 Confidential = Annotated[Names, typer.Option("--confidential", help="Confidential columns, a,b,c.")]
 Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,b,c: left out of the release.")]
+Person = Annotated[
+    Names, typer.Option("--person", help="The column that says which rows are of one person: left out, and persons are counted.")
+]
+Rest = Annotated[Optional[str], typer.Option("--rest", help="release: columns without a role are released as they are, not left out.")]
+Link = Annotated[
+    Names, typer.Option("--link", help="person or household, or household=5: release fresh numbers of those that so many look like.")
+]
 Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
@@ -89,7 +96,10 @@ def protect(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
+    rest: Rest = None,
+    link: Link = None,
     nominal: Nominal = None,
     kind: Kind = None,
     missing_code: MissingCode = None,
@@ -113,9 +123,12 @@ def protect(
             roles,
             target,
             hierarchy,
+            rest,
+            link,
             quasi=quasi,
             confidential=confidential,
             identifier=identifier,
+            person=person,
             other=other,
             nominal=nominal,
             kind=kind,
@@ -154,6 +167,7 @@ def measure(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
     kind: Kind = None,
@@ -178,6 +192,7 @@ def measure(
         quasi=quasi,
         confidential=confidential,
         identifier=identifier,
+        person=person,
         other=other,
         nominal=nominal,
         kind=kind,
@@ -197,6 +212,7 @@ def attack(
     roles: RolesFile = None,
     quasi: Quasi = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
     kind: Kind = None,
@@ -211,7 +227,9 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = verbs.roles(roles, quasi=quasi, identifier=identifier, other=other, nominal=nominal, kind=kind, missing_code=missing_code)
+    given = verbs.roles(
+        roles, quasi=quasi, identifier=identifier, person=person, other=other, nominal=nominal, kind=kind, missing_code=missing_code
+    )
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -247,7 +265,10 @@ def compare(
     quasi: Quasi = None,
     confidential: Confidential = None,
     identifier: Identifier = None,
+    person: Person = None,
     other: Other = None,
+    rest: Rest = None,
+    link: Link = None,
     nominal: Nominal = None,
     kind: Kind = None,
     missing_code: MissingCode = None,
@@ -265,9 +286,12 @@ def compare(
         roles,
         target,
         hierarchy,
+        rest,
+        link,
         quasi=quasi,
         confidential=confidential,
         identifier=identifier,
+        person=person,
         other=other,
         nominal=nominal,
         kind=kind,

@@ -40,12 +40,13 @@ def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None
         rows = compare_all(chosen, seed, progress)
     if out:
         write_text(out, comparison_report(rows))
+    unit = " or ".join(sorted({"persons" if recipe.roles.person else "rows" for _, recipe in chosen}))
     if json:
         show.data([plain(asdict(row)) for row in rows])
     else:
         show.table(
             "Risk against loss (lower left is better)",
-            ["run", "loss", "linkage risk", "95 % interval", "smallest class", "score"],
+            ["run", "loss", "linkage risk", "95 % interval", f"smallest class, {unit}", "score"],
             [
                 (r.label, _or_na(r.loss), f"{r.risk:.1%}", f"{r.risk_low:.1%} to {r.risk_high:.1%}", f"{r.k:,}", _or_na(r.score))
                 for r in rows

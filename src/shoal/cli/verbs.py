@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,37 @@ def names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(word.strip() for words in given or () for word in words.split(",") if word.strip())
 
 
-def roles(file: Path | None, target: str | None = None, hierarchy: list[str] | None = None, /, **given: list[str] | None) -> Roles:
-    """From a roles file, and more on top of it: columns by role, kinds and codes for missing."""
+def roles(
+    file: Path | None,
+    target: str | None = None,
+    hierarchy: list[str] | None = None,
+    rest: str | None = None,
+    link: list[str] | None = None,
+    /,
+    **given: list[str] | None,
+) -> Roles:
+    """From a roles file, and more on top of it: columns by role, kinds, codes for missing, what is kept of numbers, and what of the rest."""
     kinds = parameters(given.pop("kind", None), "A kind is written column=kind, such as --kind born=date:%d.%m.%Y")
     codes = parameters(given.pop("missing_code", None), "Codes for missing are written column=code,code, such as --missing-code age=-1,-9")
-    missing = {column: names([listed]) for column, listed in codes.items()}
     trees = parameters(hierarchy, "A hierarchy is written column=file, such as --hierarchy job=job.csv")
-    return roles_from(file, target, trees, kinds, missing, **{role: names(columns) for role, columns in given.items()})
+    tables: dict[str, Mapping[str, Any]] = {
+        "hierarchies": trees,
+        "kinds": kinds,
+        "missing": {column: names([listed]) for column, listed in codes.items()},
+        "link": links(link),
+    }
+    return roles_from(file, target, tables, rest, **{role: names(columns) for role, columns in given.items()})
+
+
+def links(given: list[str] | None) -> dict[str, int]:
+    """--link person --link household=5: by role how many must look alike; 0 for as many as k."""
+    found = {}
+    for word in names(given):
+        role, equals, many = (part.strip() for part in word.partition("="))
+        if equals and not many.isdecimal():
+            raise ParameterError(f"--link is written person, or household=5 with how many must look alike; got '{word}'.", about="link")
+        found[role] = int(many or 0)
+    return found
 
 
 def parameters(given: list[str] | None, how: str = "A parameter is written name=value, such as -p k=5") -> dict[str, str]:
@@ -92,49 +116,59 @@ def protect(recipe: Recipe, out: Path, seed: int | None, json: bool) -> None:
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json")})
         return
-    summary_of(certificate)
+    summary_of(certificate, recipe.roles.identifier)
     show.say(f"{out}/ holds the release, its certificate, report.html and recipe.toml. {out}/private/ stays with you.")
 
 
-def summary_of(certificate: TableCertificate) -> None:
-    """The numbers first, then the warnings."""
-    rows = [("records released", f"{certificate.release.rows:,}")]
+def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -> None:
+    """What the numbers may not mean, the numbers, then the other warnings. The identifiers that were given are named to their owner alone."""
+    unit = certificate.unit
+    if unit.warning:
+        which = f" ({'' if len(identifiers) == 1 else 'one of '}--person {', '.join(identifiers)})" if identifiers else ""
+        show.say(f"Warning: {unit.warning}{which}")
+    of_persons = f" rows of {unit.persons:,} persons" if unit.persons is not None else " rows"
+    rows = [("records released", f"{certificate.release.rows:,}{of_persons}")]
     rows += [
         (f"{p.what} promised over {', '.join(p.columns)}", f"{show.number(p.value)}, found {show.number(p.found)} {p.unit}")
         for p in certificate.promises
     ]
     classes = certificate.measure("k-anonymity")
     if classes and classes.value is not None:
-        rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} rows"))
-        rows.append(("unique records", show.number(classes.details["uniques"])))
+        counted = classes.details.get("unit", "rows")
+        rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} {counted}"))
+        rows.append((f"unique {'records' if counted == 'rows' else counted}", show.number(classes.details["uniques"])))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
     rows += worst_risks(certificate)
-    rows += [(f"{a.name} hits", rate(a)) for a in certificate.attacks]
+    rows += [(f"{a.name} hits", rate(a, a.unit)) for a in certificate.attacks]
     show.table("Release", ["what", "found"], rows)
     for warning in certificate.warnings:
-        show.say(f"Warning: {warning}")
+        if warning != unit.warning:
+            show.say(f"Warning: {warning}")
 
 
 def worst_risks(certificate: TableCertificate) -> list[tuple[str, str]]:
     """The headline: the highest risk of all attacks and their forms, and the highest for the records farthest out."""
-    found, unit = certificate.summary, certificate.unit.counted
-    tried = next((a.tried for a in certificate.attacks if a.name == found.risk_attack), 0)
+    found = certificate.summary
+    attack = next((a for a in certificate.attacks if a.name == found.risk_attack), None)
+    far = next((a for a in certificate.attacks if a.name == found.outlier_attack), None)
     rows = []
-    if found.risk is not None and found.risk_low is not None and found.risk_high is not None:
+    if attack and found.risk is not None and found.risk_low is not None and found.risk_high is not None:
         by = ": ".join(part for part in (found.risk_attack, found.risk_how) if part)
         between = f"95 % interval {found.risk_low:.1%} to {found.risk_high:.1%}"
-        rows.append(("highest linkage risk", f"{found.risk:.1%} of {tried:,} {unit}, {by} ({between})"))
-    if found.outlier_risk is not None and found.outlier_low is not None and found.outlier_high is not None:
+        rows.append(("highest linkage risk", f"{found.risk:.1%} of {attack.tried:,} {attack.unit}, {by} ({between})"))
+    if far and found.outlier_risk is not None and found.outlier_low is not None and found.outlier_high is not None:
         between = f"95 % interval {found.outlier_low:.1%} to {found.outlier_high:.1%}"
-        rows.append(("of the 5 % farthest out", f"{found.outlier_risk:.1%} of {found.outliers:,} rows, {found.outlier_attack} ({between})"))
+        of = f"{found.outliers:,} {far.unit}"
+        rows.append(("of the 5 % farthest out", f"{found.outlier_risk:.1%} of {of}, {found.outlier_attack} ({between})"))
     return rows
 
 
-def rate(attack: AttackPart | AttackResult) -> str:
-    """28.6 % of 1,080 (95 % interval 26.0 to 31.4 %; blind guessing 0.09 %)."""
+def rate(attack: AttackPart | AttackResult, of: str = "") -> str:
+    """28.6 % of 1,080 rows (95 % interval 26.0 to 31.4 %; blind guessing 0.09 %)."""
     low, high = attack.interval
-    return f"{attack.rate:.1%} of {attack.tried:,} (95 % interval {low:.1%} to {high:.1%}; blind guessing {attack.chance:.2%})"
+    tried = f"{attack.tried:,} {of}".rstrip()
+    return f"{attack.rate:.1%} of {tried} (95 % interval {low:.1%} to {high:.1%}; blind guessing {attack.chance:.2%})"
 
 
 def pair(folder: Path | None, original: Path | None, release: Path | None, key: str | None, given: Roles) -> Run:
@@ -173,9 +207,10 @@ def _score_row(score: Score) -> tuple[str, str, str, str]:
     per_column = (
         ", ".join(f"{column} {show.number(value)}" for column, value in score.per_column.items()) if len(score.per_column) <= 4 else ""
     )
+    unit = f" ({score.details['unit']})" if "unit" in score.details and score.value is not None else ""
     return (
         score.name,
-        show.number(score.value),
+        show.number(score.value) + unit,
         score.better,
         ". ".join(part.rstrip(".") for part in (score.title, score.note, per_column) if part),
     )
@@ -231,7 +266,7 @@ def _telling_columns(found: Mapping[str, Any]) -> None:
 
 
 def _attack_row(result: AttackResult) -> tuple[str, str, str, str]:
-    return result.name, rate(result), f"{result.strict_hit / result.tried:.1%}", result.note
+    return result.name, rate(result, result.unit), f"{result.strict_hit / result.tried:.1%}", result.note
 
 
 def report(folder: Path, json: bool) -> None:

@@ -1,7 +1,8 @@
 """What the classes of a release give away: k, l, t, and risks computed from class sizes.
 
 A class is a set of released records that agree on every quasi-identifier. Missing is a value of its own: two records that are both missing
-agree there, a missing and a known one do not. No record is ever dropped from the count.
+agree there, a missing and a known one do not. No record is ever dropped from the count. Where it is known whose each row is, persons are
+counted. Of a confidential column, a missing cell or a code for it is no value: a class is not diverse by what nobody answered.
 """
 
 from __future__ import annotations
@@ -12,34 +13,60 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from shoal.arrays import FloatArray, IntArray
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels.groups import class_ids, class_sizes
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
+from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Better, Needs, Score
 from shoal.table import Table
 
+ROUNDING = 1e-9  # what parts of persons may add up to beside a whole one
+
+
+class Classes(NamedTuple):
+    """The classes of a release by their sizes: in persons where it is known whose each row is, else in rows."""
+
+    sizes: IntArray
+    rows: IntArray  # the same in rows
+    smallest: IntArray  # the smallest class that each person, or row, is in
+    unit: Unit
+
 
 class ClassMeasure(QuasiMeasure):
-    """A number computed from the sizes of the classes."""
+    """A number computed from the sizes of the classes, in persons where it is known whose each row is."""
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
     needs: ClassVar[Needs] = "release"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
-        """From the release alone."""
+        """From the release alone, and from whose its rows are."""
         if why := self.applies(original, release, roles):
             return self.no_value(why)
         columns = released_quasi(release, roles)
-        sizes = release.once(("class sizes", *columns), lambda: class_sizes([release.table.codes(column) for column in columns]))
-        value, details = self.of_sizes(sizes)
-        return Score(self.name, self.title, value, self.better, self.bounds, details=details)
+        classes = release.once(("class sizes", *columns), lambda: _classes(release, columns))
+        value, details = self.of_classes(classes)
+        return Score(self.name, self.title, value, self.better, self.bounds, details={**details, "unit": classes.unit})
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
-        """(value, details) from class sizes."""
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
+        """(value, details) from the classes."""
         raise TypeError(f"{type(self).__name__} does not say what it counts")
+
+
+def _classes(release: Release, columns: list[str]) -> Classes:
+    codes = [release.table.codes(column) for column in columns]
+    if release.persons is None:
+        sizes = class_sizes(codes)
+        return Classes(sizes, sizes, np.repeat(sizes, sizes), "rows")
+    ids, count = class_ids(codes)
+    width = int(release.persons.max(initial=-1)) + 1
+    group, person = np.divmod(np.unique(ids * width + release.persons), max(width, 1))
+    sizes = np.bincount(group, minlength=count)
+    smallest = np.full(width, len(release) + 1)
+    np.minimum.at(smallest, person, sizes[group])
+    return Classes(sizes, np.bincount(ids, minlength=count), smallest[smallest <= len(release)], "persons")
 
 
 class KAnonymity(ClassMeasure):
@@ -48,37 +75,48 @@ class KAnonymity(ClassMeasure):
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "Smallest class (k)"
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
-        """With the number of uniques and how many classes there are of each size."""
-        size, classes = np.unique(sizes, return_counts=True)
-        histogram = {str(s): c for s, c in zip(size.tolist(), classes.tolist())}
-        return int(sizes.min()), {"uniques": int((sizes == 1).sum()), "classes": len(sizes), "histogram": histogram}
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
+        """With the number of uniques and how many classes there are of each size; and the smallest class and uniques in rows, as a file has them."""
+        size, many = np.unique(classes.sizes, return_counts=True)
+        return int(classes.sizes.min()), {
+            "uniques": int((classes.smallest == 1).sum()),
+            "classes": len(classes.sizes),
+            "histogram": {str(s): c for s, c in zip(size.tolist(), many.tolist())},
+            "rows": int(classes.rows.min()),
+            "unique_rows": int((classes.rows == 1).sum()),
+        }
 
 
 class Uniqueness(ClassMeasure):
-    """The share of records that are alone in their class."""
+    """The share of records, or persons, that are alone in a class."""
 
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "Share of unique records"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 1)
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
-        """Uniques over records."""
-        return float((sizes == 1).sum() / sizes.sum()), {"uniques": int((sizes == 1).sum())}
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
+        """Uniques over all."""
+        alone = classes.smallest == 1
+        return float(alone.mean()), {"uniques": int(alone.sum())}
 
 
 class AverageRisk(ClassMeasure):
-    """Average re-identification risk: the mean over records of 1 / class size, which is the number of classes over the number of records."""
+    """Average re-identification risk: the mean over records of 1 / class size, which is the number of classes over the number of records.
+
+    Of a person in several classes the smallest counts.
+    """
 
     name: ClassVar[str] = "average-risk"
     title: ClassVar[str] = "Average re-identification risk"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 1)
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
-        """Classes over records."""
-        return float(len(sizes) / sizes.sum()), {"expected_reidentifications": len(sizes)}
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
+        """Expected re-identifications over all."""
+        size, many = np.unique(classes.smallest, return_counts=True)
+        expected = float((many / size).sum())
+        return expected / len(classes.smallest), {"expected_reidentifications": int(expected) if expected.is_integer() else expected}
 
 
 class MaximumRisk(ClassMeasure):
@@ -89,9 +127,9 @@ class MaximumRisk(ClassMeasure):
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 1)
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
         """The other side of k."""
-        return float(1 / sizes.min()), {}
+        return float(1 / classes.sizes.min()), {}
 
 
 class Discernibility(ClassMeasure):
@@ -101,9 +139,9 @@ class Discernibility(ClassMeasure):
     title: ClassVar[str] = "Discernibility penalty"
     better: ClassVar[Better] = "lower"
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
         """At least the number of records, at most its square."""
-        return int((sizes.astype(np.int64) ** 2).sum()), {}
+        return int((classes.sizes.astype(np.int64) ** 2).sum()), {}
 
 
 class AverageClassSize(ClassMeasure):
@@ -113,9 +151,9 @@ class AverageClassSize(ClassMeasure):
     title: ClassVar[str] = "Records per class"
     better: ClassVar[Better] = "lower"
 
-    def of_sizes(self, sizes: IntArray) -> tuple[float, dict[str, Any]]:
+    def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
         """Plain mean."""
-        return float(sizes.mean()), {}
+        return float(classes.sizes.mean()), {}
 
 
 class _Inside(NamedTuple):
@@ -123,28 +161,34 @@ class _Inside(NamedTuple):
 
     group: IntArray
     value: IntArray
-    records: IntArray
-    sizes: IntArray  # of the classes
+    records: FloatArray  # of that class with that value; of persons, who count one each in a class, in parts where one has several values
+    overall: FloatArray  # the same, where persons count one in the whole table
+    sizes: FloatArray  # of the classes
+    different: IntArray  # values in each class; of persons, as many as different persons can be given
 
 
 class DiversityMeasure(QuasiMeasure):
     """A number for each confidential column; the worst counts."""
 
     better: ClassVar[Better] = "higher"
-    bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
+    bounds: ClassVar[tuple[float | None, float | None]] = (0, None)
     needs: ClassVar[Needs] = "release"
+    missing_is: ClassVar[Literal["no value", "a value"]] = "no value"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
-        """From the release alone."""
+        """From the release alone, and from whose its rows are."""
         if why := self.applies(original, release, roles):
             return self.no_value(why)
         quasi = released_quasi(release, roles)
         values = {}
         for column in self.confidential(release, roles):
-            inside = release.once(("inside", column, *quasi), partial(_inside, release.table, quasi, column))
+            unknown = roles.missing_levels(release.table, column) & (self.missing_is == "no value")
+            question = ("inside", self.missing_is, column, *quasi)
+            inside = release.once(question, partial(_inside, release, quasi, column, unknown), roles.missing.get(column))
             values[column] = self.of_column(inside, release.table, roles, column)
         worst = min(values.values()) if self.better == "higher" else max(values.values())
-        return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values)
+        unit = "rows" if release.persons is None else "persons"
+        return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values, details={"unit": unit})
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Also a confidential column."""
@@ -160,12 +204,36 @@ class DiversityMeasure(QuasiMeasure):
         raise TypeError(f"{type(self).__name__} does not say what it counts")
 
 
-def _inside(table: Table, quasi: list[str], column: str) -> _Inside:
+def _inside(release: Release, quasi: list[str], column: str, unknown: BoolArray) -> _Inside:
+    table = release.table
     ids, classes = class_ids([table.codes(name) for name in quasi])
-    codes = table.codes(column)
-    width = int(codes.max()) + 1
-    pair, count = np.unique(ids * width + codes, return_counts=True)
-    return _Inside(pair // width, pair % width, count, np.bincount(ids, minlength=classes))
+    codes, width = table.codes(column), len(unknown)
+    known = ~unknown[codes]
+    pair, place, count = np.unique(ids[known] * width + codes[known], return_inverse=True, return_counts=True)
+    group, value = np.divmod(pair, width)
+    if release.persons is None:
+        records = overall = count.astype(np.float64)
+        different = np.bincount(group, minlength=classes)
+    else:
+        person, place = release.persons[known], place.reshape(-1)
+        held, rows = np.unique(ids[known] * (int(person.max(initial=0)) + 1) + person, return_inverse=True, return_counts=True)[1:]
+        records = np.bincount(place, 1 / rows[held.reshape(-1)], minlength=len(pair))
+        overall = np.bincount(place, 1 / np.bincount(person)[person], minlength=len(pair))
+        different = np.bincount(group[_with_a_person_of_its_own(place, held.reshape(-1))], minlength=classes)
+    sizes = np.bincount(group, records, minlength=classes).astype(np.float64)
+    return _Inside(group, value, records, overall, sizes, different)
+
+
+def _with_a_person_of_its_own(values: IntArray, persons: IntArray) -> BoolArray:
+    """Which values can be given to different persons who have them, as many as can be: a largest matching."""
+    from scipy.sparse import coo_array  # which only this needs
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    if not len(values):
+        return np.zeros(0, np.bool_)
+    pairs = np.unique(np.column_stack([values, persons]), axis=0).astype(np.int32)
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1]))).tocsr()
+    return np.asarray(maximum_bipartite_matching(graph, perm_type="column") >= 0)
 
 
 class DistinctLDiversity(DiversityMeasure):
@@ -175,8 +243,8 @@ class DistinctLDiversity(DiversityMeasure):
     title: ClassVar[str] = "Distinct l-diversity"
 
     def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
-        """Different values, missing being one."""
-        return int(np.bincount(inside.group, minlength=len(inside.sizes)).min())
+        """Different values; of persons, different values of different persons."""
+        return int(inside.different.min())
 
 
 class EntropyLDiversity(DiversityMeasure):
@@ -186,7 +254,9 @@ class EntropyLDiversity(DiversityMeasure):
     title: ClassVar[str] = "Entropy l-diversity"
 
     def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
-        """The effective number of values."""
+        """The effective number of values; 0 where a class has none."""
+        if not inside.sizes.all():
+            return 0.0
         share = inside.records / inside.sizes[inside.group]
         entropy = np.bincount(inside.group, -share * np.log(share), minlength=len(inside.sizes))
         return float(np.exp(entropy.min()))
@@ -200,17 +270,17 @@ class RecursiveLDiversity(DiversityMeasure):
 
     name: ClassVar[str] = "recursive-l-diversity"
     title: ClassVar[str] = "Recursive (c, l)-diversity"
-    bounds: ClassVar[tuple[float | None, float | None]] = (0, None)
     c: float = Field(2.0, gt=0, description="How much commoner the commonest value may be")
 
     def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
         """Counts of each class in descending order; the sum of the tail falls with l, so the l that hold are the first ones."""
         order = np.lexsort((-inside.records, inside.group))
         group, count = inside.group[order], inside.records[order]
-        first = np.flatnonzero(np.diff(group, prepend=-1))
+        begins = np.diff(group, prepend=-1) != 0
+        first = np.flatnonzero(begins)[np.cumsum(begins) - 1]  # a class may have no value at all
         before = np.cumsum(count) - count
-        tail = inside.sizes[group] - (before - before[first][group])
-        holds = count[first][group] < self.c * tail
+        tail = inside.sizes[group] - (before - before[first])
+        holds = count[first] < self.c * tail - ROUNDING
         return int(np.bincount(group[holds], minlength=len(inside.sizes)).min())
 
 
@@ -221,6 +291,7 @@ class TCloseness(DiversityMeasure):
     title: ClassVar[str] = "t-closeness"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 1)
+    missing_is: ClassVar[Literal["no value", "a value"]] = "a value"
     distance: Literal["automatic", "equal", "ordered"] = Field(
         "automatic",
         description="equal: total variation; ordered: earth mover's over the values' order; automatic: ordered for numbers and levels",
@@ -231,7 +302,7 @@ class TCloseness(DiversityMeasure):
         ordered = self.distance == "ordered" or (self.distance == "automatic" and roles.scale(table, column) != "nominal")
         if ordered and roles.scale(table, column) == "ordinal":
             inside = _in_level_order(inside, roles, table, column)
-        whole = np.bincount(inside.value, inside.records) / inside.sizes.sum()
+        whole = np.bincount(inside.value, inside.overall) / inside.overall.sum()
         whole = whole[whole > 0] if ordered else whole
         return _ordered_distance(inside, whole) if ordered else _equal_distance(inside, whole)
 
@@ -243,7 +314,8 @@ def _in_level_order(inside: _Inside, roles: Roles, table: Table, column: str) ->
     dense = np.unique(new, return_inverse=True)[1]
     value = dense[inside.value]
     order = np.lexsort((value, inside.group))
-    return inside._replace(group=inside.group[order], value=value[order], records=inside.records[order])
+    group, records, overall = inside.group[order], inside.records[order], inside.overall[order]
+    return inside._replace(group=group, value=value[order], records=records, overall=overall)
 
 
 def _equal_distance(inside: _Inside, whole: FloatArray) -> float:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.certificate import (
     AttackPart,
@@ -18,7 +20,6 @@ from shoal.certificate import (
     Summary,
     TableCertificate,
     TableFile,
-    UnitPart,
 )
 from shoal.errors import counted, number
 from shoal.folders import sha256_of
@@ -29,6 +30,7 @@ from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
 from shoal.runs.leaves import MOST, looked_over
+from shoal.runs.unit import unit_of
 from shoal.score import AttackResult, Score, disclosure_risk, overall_score
 from shoal.table import Table
 
@@ -49,6 +51,7 @@ def certify(
     """Everything that may be published about a release."""
     release = looked_over(original, release, roles)
     table = release.table
+    unit = unit_of(original, release, roles).model_copy(update=households(original, release, roles))
     return TableCertificate.now(
         release=TableFile(
             file=file.name,
@@ -61,20 +64,20 @@ def certify(
         ),
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
-            identifiers_removed=len(roles.identifier),
+            identifiers_removed=len(roles.identifier) + len(roles.person),
             left_out=len(roles.left_out),
             target=roles.target,
             hierarchies=tuple(sorted(roles.hierarchies)),
         ),
+        unit=unit,
         steps=tuple(map(StepPart.of, release.made_by)),
         promises=tuple(PromisePart.of(promise, one) for promise, one in zip(release.promises, checked, strict=True)),
         measures=tuple(map(MeasurePart.of, scores)),
         attacks=tuple(map(AttackPart.of, attacked.results)),
         not_tried=tuple(NotTried(name=name, why=why) for name, why in attacked.not_tried.items()),
         summary=summary(scores, attacked),
-        unit=UnitPart(rows=len(release), **households(original, release, roles)),
         leaves=tuple(map(LeavesPart.of, (release.leaves or ())[:MOST])),
-        warnings=tuple(dict.fromkeys(warnings(release, roles, scores, attacked))),
+        warnings=tuple(dict.fromkeys(one for one in (unit.warning, *warnings(release, roles, scores, attacked)) if one)),
     )
 
 
@@ -138,9 +141,9 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
             rate, low, high = map(Rounding(len(release)).share, (result.rate, *result.interval))
+            of = "records" if result.unit == "rows" else result.unit
             yield (
-                f"{result.name} finds {rate:.1%} of the records (95 % interval {low:.1%} to {high:.1%}; "
-                f"blind guessing {result.chance:.2%})."
+                f"{result.name} finds {rate:.1%} of the {of} (95 % interval {low:.1%} to {high:.1%}; blind guessing {result.chance:.2%})."
             )
     yield from _about_outliers(*worst(attacked), Rounding(len(release)))
 
@@ -158,9 +161,8 @@ def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None,
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:
     """Steps that promise less than their name may suggest."""
     smallest = classes.value if classes else None
-    unique = (
-        f"; {number(classes.details['uniques'])} of {number(len(release))} records are unique" if classes and smallest is not None else ""
-    )
+    of, many = ("records", len(release)) if release.persons is None else ("persons", len(np.unique(release.persons)))
+    unique = f"; {number(classes.details['uniques'])} of {number(many)} {of} are unique" if classes and smallest is not None else ""
     if any(set(roles.quasi) <= set(promise.columns) and promise.kind is K_ANONYMITY for promise in release.promises):
         return
     for step in release.made_by:
@@ -174,7 +176,7 @@ def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Itera
         elif len(on) < len(roles.quasi):
             yield (
                 f"{step.method} was applied to {len(on)} of {counted(len(roles.quasi), 'quasi-identifier')}, so its groups hold on "
-                f"those columns only; over all of them the smallest class is {number(int(smallest)) if smallest is not None else 'not known'}."
+                f"those columns only; over all of them the smallest class is {counted(int(smallest), of[:-1]) if smallest is not None else 'not known'}."
             )
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from shoal.arrays import BoolArray
+from shoal.arrays import BoolArray, IntArray
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError
 from shoal.kernels.outliers import farthest, rank_distances, rarities
@@ -22,6 +22,7 @@ from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
 from shoal.roles import Roles, level_places
+from shoal.runs.persons import one_row_each
 from shoal.score import AttackResult, Knowledge, OutlierHits, Score
 from shoal.table import Table
 
@@ -65,10 +66,19 @@ class TableSubject:
         return one.measure(self.original, self.release, self.roles)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
-        """Every attack has a stream of its own. One that looks for records says beside what it finds how many outliers it finds."""
+        """Every attack has a stream of its own. Where persons are known, it looks for persons, or says by its unit that it does not. One that
+        looks for records says beside what it finds how many outliers it finds."""
         assert self.knowledge is not None
-        found = one.attack(self.original, self.release, self.knowledge, rng_for(secret, "attack", one.name), progress)
-        return with_outliers(found, self.outliers) if found.risk == "linkage" and found.per_record is not None else found
+        rng = rng_for(secret, "attack", one.name)
+        alone = one_row_each(self.original, self.release, self.knowledge) if getattr(one, "unit", "persons") == "persons" else None
+        if alone is None:
+            found = one.attack(self.original, self.release, self.knowledge, rng, progress)
+        else:
+            found = alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
+        if found.risk != "linkage" or found.per_record is None:
+            return found
+        persons = self.original.codes(self.roles.person[0]) if found.unit == "persons" else None
+        return with_outliers(found, self.outliers, persons)
 
     @cached_property
     def outliers(self) -> BoolArray:
@@ -104,8 +114,13 @@ def farthest_records(original: Table, roles: Roles, columns: Sequence[str]) -> B
     return farthest(np.sqrt(squared))
 
 
-def with_outliers(found: AttackResult, outliers: BoolArray) -> AttackResult:
-    """The same with what was found of the outliers among the records tried, by the form that finds most of them."""
+def with_outliers(found: AttackResult, outliers: BoolArray, persons: IntArray | None = None) -> AttackResult:
+    """The same with what was found of the outliers among the records tried, by the form that finds most of them. Of persons, each who has an
+    outlying record counts once, as all records of a person have its risk."""
+    if persons is not None:
+        far = np.flatnonzero(outliers)
+        outliers = np.zeros(len(outliers), np.bool_)
+        outliers[far[np.unique(persons[far], return_index=True)[1]]] = True
     hits = []
     for form in found.forms or (found,):
         assert form.per_record is not None

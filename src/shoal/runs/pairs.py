@@ -33,7 +33,8 @@ def paired(original: Path, release: Path, key: str | None, roles: Roles) -> Run:
     gone = [column for column in checked.quasi if column not in after.columns]
     if gone:
         raise DataError(f"The release has no column '{gone[0]}'.{did_you_mean(gone[0], after.columns)}", about=gone[0])
-    return Run(Path(), Recipe(original, checked, ()), before, Release.given(after, source, checked), checked, 0)
+    persons = before.codes(checked.person[0])[source] if checked.person else None
+    return Run(Path(), Recipe(original, checked, ()), before, Release.given(after, source, checked, persons), checked, 0)
 
 
 def _aligned(before: Table, after: Table, roles: Roles) -> IntArray:
@@ -43,7 +44,7 @@ def _aligned(before: Table, after: Table, roles: Roles) -> IntArray:
             f"The original has {len(before):,} rows and the release {len(after):,}, so they are not aligned. Name a shared column with --key."
         )
     for column in before.columns:
-        if column in after.columns and column not in roles.quasi:
+        if column in after.columns and column not in (*roles.quasi, *roles.person):
             left, right = (table.column(column).cast(pa.string()) for table in (before, after))
             if not left.equals(right) and _same_values(left, right):
                 raise DataError(

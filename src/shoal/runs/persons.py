@@ -1,13 +1,15 @@
 """Persons: where all rows of a person say the same of it, one row per person is planned on, and what was decided is spread to all its rows.
 
-So every method counts persons, whatever it counts, and need not know. Where rows of one person differ in what is protected, this cannot be
+So every method and every attack counts persons, whatever it counts, and need not know. Where rows of one person differ in what is protected, this cannot be
 done: then methods that only cut or merge count distinct persons by themselves, and others refuse.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,24 @@ from shoal.registry import known
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.rows import row_ids
+from shoal.score import AttackResult, Knowledge
 from shoal.table import Table
+
+
+class OneRowEach(NamedTuple):
+    """An original and its release with one row per person, for attacks."""
+
+    original: Table
+    release: Release
+    persons: IntArray  # of each row of the whole original
+
+    def of_persons(self, result: AttackResult) -> AttackResult:
+        """What was found, in persons; every row of a person has its risk."""
+        note = re.sub(r"\brecord(s?)\b", r"person\1", result.note)
+        per_record = None if result.per_record is None else result.per_record[self.persons]
+        forms = tuple(map(self.of_persons, result.forms))
+        return replace(result, unit="persons", note=note, per_record=per_record, forms=forms)
+
 
 ONE_VALUE = (ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)  # what is counted of them is one value of each person
 
@@ -36,7 +55,8 @@ def by_person(
         return None
     first = _row_of_each(persons, chance.words(row_ids(table, chance), "whose row"))
     alone = table.take(first).with_columns(_values_of_persons(table, roles, persons))
-    made = protect(alone, replace(roles, person=(), link={}))
+    made = protect(alone, replace(roles, person=(), identifier=(*roles.identifier, *roles.person), link={}))
+    made = replace(made, warnings=tuple(re.sub(r"\brecord(s?)\b", r"person\1", one) for one in made.warnings))  # a row was a person
     _refuse_several_values(table, made, persons)
     steps_made = tuple(map(_of_persons, made.made_by))
     if len(set(made.source_row.tolist())) < len(made) or set(made.table.columns) - set(table.columns):  # rows are no persons: patterns
@@ -66,6 +86,30 @@ def _spread(table: Table, made: Release, steps: tuple[Step, ...], roles: Roles, 
     rows = replace(table.take(kept), cells=decided.cells)
     spread = Release.of(rows, changed, roles, steps[-1], chance, made.warnings)
     return replace(spread, made_by=steps, source_row=kept[spread.source_row])
+
+
+def one_row_each(original: Table, release: Release, knowledge: Knowledge) -> OneRowEach | None:
+    """Both files with one row per person, where the rows of each are alike in what the intruder knows: finding one of them is finding all.
+    None where it is not known whose each row is, or where they differ."""
+    columns = knowledge.known_columns()
+    if release.persons is None or not set(columns) <= set(original.columns) & set(release.table.columns):
+        return None
+    return release.once(("one row each", *columns), lambda: _one_row_each(original, release, knowledge.roles, columns), original)
+
+
+def _one_row_each(original: Table, release: Release, roles: Roles, columns: Sequence[str]) -> OneRowEach | None:
+    assert release.persons is not None
+    whose = original.codes(roles.person[0])
+    if not all(
+        _same_within(table.codes(column), persons)
+        for table, persons in ((original, whose), (release.table, release.persons))
+        for column in columns
+    ):
+        return None
+    first = np.unique(whose, return_index=True)[1]
+    released, row = np.unique(release.persons, return_index=True)
+    alone = replace(release, table=release.table.take(row), source_row=released, persons=None)
+    return OneRowEach(original.take(first), alone, whose)
 
 
 def _of_persons(step: Step) -> Step:

@@ -115,7 +115,8 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
     if roles.person and release is None:
         refuse_counting_rows(steps)
-    return looked_over(table, linked(release or protect(table, roles), roles, chance_for(secret, "links")), roles)
+    made = protect(table, roles) if release is None else release
+    return looked_over(table, linked(made, roles, chance_for(secret, "links")), roles)
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:
@@ -200,20 +201,20 @@ def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, R
 def roles_from(
     file: Path | None,
     target: str | None = None,
-    trees: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    missing: Mapping[str, Sequence[str]] | None = None,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+    rest: str | None = None,
     **named: Sequence[str],
 ) -> Roles:
-    """From a file of roles, and more on top of it: columns by role, the target, hierarchies as column -> file, kinds, and missing codes."""
+    """From a file of roles, and more on top of it: columns by role, the target, tables by column (hierarchies as files, kinds, codes for
+    missing) or by role (link), and what becomes of the rest."""
     base = read_toml(file) if file else {}
     base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
     for role, columns in named.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *columns]}
-    more = {"hierarchies": trees, "kinds": kinds, "missing": missing}
-    tables = {key: {**base.get(key, {}), **(given or {})} for key, given in more.items()}
-    return Roles.parse({**base, **tables} | ({"target": target} if target else {}))
+    more: dict[str, Any] = {key: {**base.get(key, {}), **given} for key, given in (tables or {}).items() if given}
+    more |= ({"target": target} if target else {}) | ({"rest": rest} if rest else {})
+    return Roles.parse({**base, **more})
 
 
 def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
