@@ -9,18 +9,21 @@ import pytest
 
 import shoal
 from shoal.attacks import HouseholdLinkage
-from shoal.checks.tables import check_release
+from shoal.checks.tables import check_file, check_release
+from shoal.checks.verify import verify
 from shoal.errors import DataError, ParameterError
+from shoal.files import write_table
 from shoal.kernels.together import alike, is_shared, signatures
 from shoal.measures import UniqueHouseholds
 from shoal.methods import Mondrian, Noise
 from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, L_DIVERSITY, Promise
 from shoal.randomness import chance_for, rng_for
+from shoal.registry import make
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.links import linked
 from shoal.runs.recipe import Recipe, apply_steps
-from shoal.runs.run import protect_to_folder
+from shoal.runs.run import load_run, protect_to_folder, refresh
 from shoal.score import Knowledge
 from shoal.table import Table
 
@@ -183,9 +186,32 @@ def test_the_survey_is_told_without_the_promise_and_not_with_it():
     assert np.nanmax(found.per_record) <= 1 / 3
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_run_with_kept_numbers_is_verified_from_its_files_and_refreshed(tmp_path, kind):
+    write_table(SURVEY, tmp_path / f"survey.{kind}")
+    recipe = Recipe(tmp_path / f"survey.{kind}", replace(SURVEY_ROLES, link={"household": 3}), (Mondrian(k=20),), (make("measure", "ncp"),))
+    certificate = protect_to_folder(replace(recipe, attacks=(HouseholdLinkage(),)), tmp_path / "run", seed=3)
+    (one,) = [promise for promise in certificate.promises if promise.what == "household-k"]
+    assert (one.unit, one.holds, one.about) == ("households", True, "household_id")
+    assert one.found >= 3
+    assert certificate.unit.households_told == 0
+    assert all(found.holds for found in verify(tmp_path / "run" / f"release.{kind}", tmp_path / "run" / "certificate.json"))
+    again = refresh(load_run(tmp_path / "run"))
+    assert (again.promises, again.unit, again.leaves) == (certificate.promises, certificate.unit, certificate.leaves)
+
+
+def test_a_released_file_with_a_household_too_few_is_found_out(tmp_path):
+    table = Table.of({"age": [30, 40, 40, 30, 30, 50], "home": [1, 1, 2, 2, 3, 3]})
+    write_table(table, tmp_path / "homes.csv")
+    (checked,) = check_file(tmp_path / "homes.csv", ",", [Promise("household-k", 2, ("age",), "home", "households")])
+    assert (checked.found, checked.holds) == (1, False)
+    write_table(table.take(np.arange(4)), tmp_path / "four.csv")
+    assert check_file(tmp_path / "four.csv", ",", [Promise("household-k", 2, ("age",), "home", "households")])[0].found == 2
+
+
 def test_the_certificate_says_how_many_households_can_be_told(tmp_path):
     table = tmp_path / "survey.csv"
-    shoal.files.write_table(SURVEY.take(np.arange(300)), table)
+    write_table(SURVEY.take(np.arange(300)), table)
     certificate = protect_to_folder(Recipe(table, SURVEY_ROLES, (Mondrian(k=5),)), tmp_path / "run", seed=3)
     told = certificate.measure("unique-households")
     assert certificate.unit.households == told.details["households"] == len(set(SURVEY.column("household_id").to_pylist()[:300]))

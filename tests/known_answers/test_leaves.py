@@ -134,6 +134,19 @@ def test_fresh_numbers_of_households_are_no_identifiers_but_tell_what_members_sh
     assert found == {"home": ("tells", "region")}
 
 
+def test_a_shared_column_still_tells_where_numbers_were_kept():
+    # Couples of two kinds, ten of each, and ten that are like no other; the weight follows from the region.
+    home = np.repeat(np.arange(60), 2)
+    region = np.array(["n", "s"])[home % 2]
+    age = np.where(home < 50, 30 + 10 * (np.arange(120) % 2), np.arange(120))
+    columns = {"region": region, "age": age, "home": home, "weight": np.where(region == "n", 10.0, 20.0)}
+    roles = Roles(quasi=("region", "age"), household=("home",), weight=("weight",), link={"household": 5})
+    table = Table.of(columns)
+    release = apply_steps(table, roles.check(table), [Mondrian(k=5)], 1)
+    assert 0 < release.table.missing("weight").sum() < 120
+    assert {one.column: (one.why, one.about) for one in release.leaves} == {"weight": ("tells", "region")}
+
+
 def test_nothing_is_said_of_few_rows_or_of_columns_that_say_nothing():
     found, _ = leaving({"x": [1, 2, 3, 4], "y": [4, 1, 3, 2]}, Roles(quasi=("x",), other=("y",)))
     assert found == {}

@@ -104,6 +104,9 @@ def summary_of(certificate: TableCertificate) -> None:
     if classes and classes.value is not None:
         rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} rows"))
         rows.append(("unique records", show.number(classes.details["uniques"])))
+    households = certificate.unit
+    if households.households and households.households_told is not None:
+        rows.append(("households that no other looks like", f"{households.households_told:.1%} of {households.households:,}"))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
     rows += [(f"{a.name} hits", rate(a)) for a in certificate.attacks]
