@@ -22,6 +22,8 @@ from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
 
+MOST_MEMBERS = 50  # of a household that is matched member by member: pairs of members grow by its square, and each is looked at
+
 
 class Homes(NamedTuple):
     """Households of a file: of each row (-1: of none), and their rows, household after household."""
@@ -168,6 +170,8 @@ def _by_containment(
     codes_of = np.column_stack(values)
     share = np.zeros(len(before.size))
     for some, there, own in _sizes(before, after, asked, true):
+        if before.size[some[0]] > MOST_MEMBERS:
+            continue
         released, roster = rosters(tree.place[of_row[after.members(there)]], count)
         fits, total = groups_that_fit(codes_of, before.members(some), tree, released, roster[own])
         share[some] = np.where(fits, 1 / np.maximum(total, 1), np.where(total == 0, 1 / len(there), 0.0))  # where none fits, all tie

@@ -51,7 +51,7 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
     names = [name for name in release.table.columns if name in original.columns and name not in touched and name not in promised]
     after = replace(release.table, arrow=release.table.arrow.slice(0, ROWS))
     looked_at = [column for column in original.columns if column in (*roles.quasi, *roles.identifier, *roles.person)]
-    before = replace(original, arrow=original.arrow.select(looked_at)).take(release.source_row[:ROWS])
+    before = original.only(looked_at).take(release.source_row[:ROWS])
     emptied = [name for name in names if any(name in step.columns for step in linking)]
     found = _found(before, after, roles, touched, [name for name in names if name not in emptied])
     if emptied:  # where a number was lost they say nothing; elsewhere they may
@@ -66,7 +66,7 @@ def _found(before: Table, after: Table, roles: Roles, touched: Container[str], n
     identifiers = [_identifier(before, column) for column in (*roles.identifier, *roles.person) if column in before.columns]
     found = []
     for name in names:
-        column, fresh = _column(after, roles, name), name in (*roles.household, *roles.person)  # fresh numbers are nobody's
+        column, fresh = _column(after.only([name]), roles, name), name in (*roles.household, *roles.person)  # fresh numbers are nobody's
         leaving = None if fresh else _as_identifier(column, after, identifiers)
         leaving = leaving or _as_telling(column, protected)
         if leaving is None and not fresh and _nearly_unique(column):
