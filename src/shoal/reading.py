@@ -93,8 +93,13 @@ def with_dates(table: Table, column: str, format_: str, codes: Sequence[str] = (
 def without_codes(table: Table, column: str, codes: Sequence[str]) -> Table:
     """A column with its codes for missing taken out."""
     levels = table.levels(column)
-    gone = np.array([is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)[table.codes(column)]
-    if bool(gone[~table.missing(column)].any()):
+    if table.kind(column) == "number":
+        numbers = [value for value in map(_number, codes) if value is not None]
+        is_one = np.isin(np.asarray(levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)), numbers)
+    else:
+        is_one = np.array([level is not None and is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)
+    gone = is_one[table.codes(column)]
+    if gone.any():
         cells = table.column(column)
         table = table.with_columns({column: pc.if_else(pa.array(gone), pa.scalar(None, cells.type), cells)})
     return table

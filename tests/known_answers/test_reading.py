@@ -116,6 +116,16 @@ def test_codes_of_protected_numbers_are_missing_and_all_others_stay():
     assert roles.missing_levels(table, "income").tolist() == [True, False, False, False]
 
 
+def test_a_code_is_no_level_unless_it_is_listed():
+    table, levels = Table.of({"size": ["small", "large", "refused"]}), ("small", "large")
+    roles = Roles(quasi=("size",), ordinal={"size": levels}, missing={"size": ("refused",)})
+    assert roles.read(table).column("size").to_pylist() == ["small", "large", None]
+    listed = Roles(quasi=("size",), ordinal={"size": (*levels, "refused")}, missing={"size": ("refused",)})
+    assert listed.read(table).column("size").to_pylist() == ["small", "large", "refused"]
+    kept = Roles(confidential=("size",), ordinal={"size": levels}, missing={"size": ("refused",)})
+    assert np.isnan(kept.check(kept.read(table)).ordinal_codes(table, "size")).tolist() == [False, False, True]
+
+
 def test_no_mean_is_taken_of_codes():
     """-9 averaged with 34 is nobody's age."""
     table = Table.of({"age": [30, -9, 30, -9, 60, 60, 60, 60], "x": [1, 1, 1, 1, 2, 2, 2, 2]})
