@@ -26,7 +26,7 @@ def check_kind(column: str, kind: str) -> None:
         raise RoleError(f"Column '{column}' is given the kind '{kind}', which is none. Known: {KINDS}.", about=column)
     if format_ and not is_format(format_):
         raise RoleError(
-            f"Column '{column}': '{format_}' does not say day, month and year. Write it with %d, %m and %Y, such as date:%d.%m.%Y.",
+            f"Column '{column}': '{format_}' does not say day, month and year with its century. Write it with %d, %m and %Y, such as date:%d.%m.%Y.",
             about=column,
         )
 
@@ -149,9 +149,10 @@ def _the_one(column: str, form: Form) -> str:
 
 def which_form(column: str, form: Form) -> str:
     """What a person is asked where the cells do not tell."""
+    if "%y" in form.formats[0]:
+        return f"Column '{column}' holds dates whose years have two digits, which leaves the century open. Write them with four."
     ways = " or ".join(f"--kind {column}=date:{one}" for one in form.formats)
-    years = ", and its years have two digits" if "%y" in form.formats[0] else ", whose cells do not tell whether day or month comes first"
-    return f"Column '{column}' holds dates{years}. Say which: {ways}."
+    return f"Column '{column}' holds dates whose cells do not tell whether day or month comes first. Say which: {ways}."
 
 
 def _refuse_wrong(table: Table, column: str, wrong: BoolArray, what: str, form: str = "") -> None:
