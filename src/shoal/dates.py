@@ -67,10 +67,10 @@ def write_dates(dates: pa.Array, format_: str) -> pa.Array:
 
 
 def is_format(format_: str) -> bool:
-    """Whether a format says day, month and year, so that a date written in it can be read again."""
-    some = datetime.date(1987, 11, 23)
+    """Whether a format says day, month and year, the century too, so that any date written in it can be read again."""
+    some = (datetime.date(1887, 11, 23), datetime.date(2013, 2, 1))
     try:
-        return _read(some.strftime(format_), format_) == some
+        return all(_read(one.strftime(format_), format_) == one for one in some)
     except ValueError:
         return False
 
