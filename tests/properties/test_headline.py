@@ -25,7 +25,7 @@ def tables(draw):
 @given(tables(), st.booleans(), st.integers(0, 100))
 def test_the_headline_is_the_largest_of_all_forms(table, grouped, seed):
     roles = Roles(quasi=table.columns).check(table)
-    release = apply_steps(table, roles, [Mdav(k=4) if grouped else RankSwapping(p=20)], seed)
+    release = apply_steps(table, roles, [Mdav(k=4) if grouped else RankSwapping(p=20, columns=("x", "y"))], seed)
     attacked = attack_all(TableSubject(table, release, roles), (), seed)
     linkage = [one for one in attacked.results if one.risk == "linkage"]
     found = summary([], attacked)
