@@ -221,8 +221,8 @@ def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[st
         ", ".join(f"{key} = {value}" for key, value in run.items()),
         f"{scores['k-anonymity'].value:,}",
         f"{scores['ncp'].value:.3f}",
-        f"{hits['distance-linkage'].rate:.1%}",
-        f"{hits['probabilistic-linkage'].rate:.1%}",
+        f"{hits['distance-linkage'].textbook.rate:.1%}",
+        f"{hits['probabilistic-linkage'].textbook.rate:.1%}",
         f"{learned.released:.1%}",
         f"{learned.loss:.1f} (p = {learned.p_value:.3f})",
     )
@@ -230,7 +230,7 @@ def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[st
 
 def _method_row(census: shoal.Table, release: shoal.Release, run: dict[str, Any]) -> tuple[str, ...]:
     scores = shoal.measure(census, release, "k-anonymity", "il1s", "sse-ratio")
-    hits = {name: f"{result.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
+    hits = {name: f"{result.textbook.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
     classes = scores["k-anonymity"]
     return (
         ", ".join(f"{key} = {value}" for key, value in run.items()),
