@@ -154,8 +154,12 @@ def test_what_is_decided_for_a_person_is_said_of_all_its_rows():
     mean = {20: 21, 60: 61}  # of three persons each, not of five and four rows
     before = table.arrow.to_pylist()
     assert release.table.columns == ("age", "ill", "day")
-    assert [row["age"] for row in release.table.arrow.to_pylist()] == [mean[20 if before[i]["age"] < 40 else 60] for i in release.source_row]
-    assert [(r["ill"], r["day"]) for r in release.table.arrow.to_pylist()] == [(before[i]["ill"], before[i]["day"]) for i in release.source_row]
+    assert [row["age"] for row in release.table.arrow.to_pylist()] == [
+        mean[20 if before[i]["age"] < 40 else 60] for i in release.source_row
+    ]
+    assert [(r["ill"], r["day"]) for r in release.table.arrow.to_pylist()] == [
+        (before[i]["ill"], before[i]["day"]) for i in release.source_row
+    ]
     assert sorted(release.source_row) == list(range(9))
     assert release.persons.tolist() == [before[i]["who"] - 1 for i in release.source_row]
     assert [(promise.unit, promise.value) for promise in release.promises] == [("persons", 3)]
@@ -294,7 +298,9 @@ def test_look_suggests_who_the_rows_are_of():
     assert "repeats" in seen["patient_id"].because
     assert suggest_roles(visits).person == ("patient_id",)
     assert suggest_roles(shoal.invented_survey(300)).household == ("household_id",)
-    several = Table.of({"person_id": [i // 2 for i in range(60)], "case_id": [i // 3 for i in range(60)], "clinic_id": [i % 1 for i in range(60)]})
+    several = Table.of(
+        {"person_id": [i // 2 for i in range(60)], "case_id": [i // 3 for i in range(60)], "clinic_id": [i % 1 for i in range(60)]}
+    )
     assert {one.column: one.role for one in look(several)} == {"person_id": "person", "case_id": "identifier", "clinic_id": "other"}
     once = Table.of({"person_id": list(range(5, 65))[::-1]})
     assert look(once)[0].role == "identifier"
