@@ -53,17 +53,17 @@ class Case(NamedTuple):
 
 
 def invented(seed: int) -> Case:
-    """Persons of one to six rows, in households of one to four. In one table of four the age differs between rows of a person."""
+    """Persons of one to six rows, in households. In some tables that Mondrian protects the age differs between rows of a person."""
     rng = np.random.default_rng([seed, 14])
     k, household_k = int(rng.integers(2, 6)), int(rng.integers(2, 5))
     persons = int(rng.integers(3 * k, 14 * k))
-    person = np.repeat(np.arange(persons), rng.integers(1, 7, persons))
+    person = np.repeat(np.arange(persons), rng.integers(1, int(rng.choice([2, 3, 7])), persons))
     rng.shuffle(person)
-    household = rng.integers(0, max(2, persons // 3), persons)
+    households = max(2, int(persons / rng.choice([1, 1.5, 3])))
+    household = np.where(np.arange(persons) < households, np.arange(persons), rng.integers(0, households, persons))
     age, ill = rng.integers(20, 20 + int(rng.integers(2, 60)), persons)[person], rng.integers(0, 5, len(person))
     method, more = METHODS[seed % len(METHODS)]
-    varies = seed % 4 == 3
-    age = age + (rng.integers(0, 3, len(person)) if varies else 0)
+    age = age + (rng.integers(0, 3, len(person)) if method == "mondrian" and seed // len(METHODS) % 3 == 2 and not more else 0)
     table = Table.of(
         {
             "who": rng.permutation(9 * persons)[:persons][person],
@@ -71,7 +71,7 @@ def invented(seed: int) -> Case:
             "sex": np.array(["f", "m"])[rng.integers(0, 2, persons)][person],
             "zip": np.array(list("uvwxyz"))[rng.integers(0, int(rng.integers(1, 7)), persons)][person],
             "house": household[person],
-            "rooms": rng.integers(1, 4, persons)[household][person],
+            "rooms": rng.integers(1, int(rng.integers(2, 4)), households)[household][person],
             "ill": np.array(["flu", "cold", "gout", "asthma", "burn"])[ill],
             "job": np.array(["a", "b"])[rng.integers(0, 2, len(person))],
         }

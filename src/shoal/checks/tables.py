@@ -119,7 +119,8 @@ def _farthest_in_order(promise: Promise, combinations: Combinations) -> float:
 
 
 def _alike(promise: Promise, combinations: Combinations) -> int:
-    """The fewest households (or persons) that have the same rows, each as often, as one whose number the file has."""
+    """The fewest households (or persons) that have the same rows, each as often, as one whose number the file has; what was promised, where it
+    has no number at all."""
     assert promise.about is not None
     numbers = combinations.codes[promise.about]
     kept = ~combinations.is_missing(promise.about)[numbers]
@@ -128,7 +129,7 @@ def _alike(promise: Promise, combinations: Combinations) -> int:
     ordered, members = numbers[kept][rows], np.ascontiguousarray(classes[rows])
     begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]).tolist()
     looks = Counter(members[a:b].tobytes() for a, b in zip(begins, [*begins[1:], len(members)]))
-    return min(looks.values(), default=0)
+    return min(looks.values(), default=int(promise.value))
 
 
 _COUNTED: dict[str, Callable[[Promise, Combinations], float]] = {
