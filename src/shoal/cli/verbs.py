@@ -129,7 +129,10 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
     of_persons = f" rows of {unit.persons:,} persons" if unit.persons is not None else " rows"
     rows = [("records released", f"{certificate.release.rows:,}{of_persons}")]
     rows += [
-        (f"{p.what}{f' of {p.about}' if p.about else ''} promised over {', '.join(p.columns)}", f"{show.number(p.value)}, found {show.number(p.found)} {p.unit}")
+        (
+            f"{p.what}{f' of {p.about}' if p.about else ''} promised over {', '.join(p.columns)}",
+            f"{show.number(p.value)}, found {show.number(p.found)} {p.unit}",
+        )
         for p in certificate.promises
     ]
     classes = certificate.measure("k-anonymity")
