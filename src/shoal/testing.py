@@ -33,7 +33,7 @@ from shoal.testing_tables import ROWS, InParts, emptied, levelled, reordered, sc
 
 def check_method(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless a method keeps the contract of `shoal.contracts.Method`."""
-    method = _check_named(cls, parameters, ("scope", "guarantees", "protect"))
+    method = _check_named(cls, parameters, ("scope", "guarantees", "adds", "counts_persons", "reads", "follows", "protect"))
     _hold(cls.scope in get_args(Scope), cls, f"scope must be one of {', '.join(get_args(Scope))}, not {cls.scope!r}")
     _hold(isinstance(cls.guarantees, tuple), cls, "guarantees must be a tuple of names, empty where nothing is promised")
     _hold(re.search(r"\b(19|20)\d\d\b", cls.__doc__ or ""), cls, "the docstring must say where it comes from: authors and year")
