@@ -150,6 +150,8 @@ def test_a_shared_column_still_tells_where_numbers_were_kept():
 def test_nothing_is_said_of_few_rows_or_of_columns_that_say_nothing():
     found, _ = leaving({"x": [1, 2, 3, 4], "y": [4, 1, 3, 2]}, Roles(quasi=("x",), other=("y",)))
     assert found == {}
+    infinite = np.where(np.arange(ROWS) == 3, np.inf, REGION)
+    assert leaving({"x": np.arange(ROWS), "y": infinite, "flag": REGION > 1}, Roles(quasi=("x",), other=("y", "flag")))[0] == {}
     found, _ = leaving({"x": np.arange(ROWS), "y": [7] * ROWS, "z": [None] * ROWS}, Roles(quasi=("x",), other=("y", "z")))
     assert found == {}
 
