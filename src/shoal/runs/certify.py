@@ -97,7 +97,8 @@ def warnings(
         yield f"{name} was not tried: {why} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
-            rate, low, high = map(Rounding(len(release)).share, (result.rate, *result.interval))
+            rounding = Rounding(len(release))
+            rate, (low, high) = rounding.risk(result.rate), rounding.interval(result.rate, result.interval, result.tried)
             yield (
                 f"{result.name} finds {rate:.1%} of the records (95 % interval {low:.1%} to {high:.1%}; "
                 f"blind guessing {result.chance:.2%})."
