@@ -69,7 +69,7 @@ def check_measure(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless a measure keeps the contract of `shoal.contracts.Measure`."""
     measure = _check_named(cls, parameters, ("better", "needs", "step", "applies", "measure"))
     _hold(cls.needs in get_args(Needs), cls, f"needs must be release or original, not {cls.needs!r}")
-    _hold(cls.step is None or cls.step > 0, cls, "step must be a number above 0, or None where its bounds say enough")
+    _hold(cls.step is None or cls.step > 0, cls, "step must be a number above 0, or None where it is not published of few records")
     for name, (table, roles) in tables().items():
         where = f"on the table '{name}'"
         order = rng_for(2).permutation(len(table))
