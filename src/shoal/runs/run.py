@@ -126,8 +126,10 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    released = read_like(with_cells_of(released, table_certificate(folder / CERTIFICATE)), original)
-    release = replace(Release.given(released, source_row, roles, persons), warnings=tuple(about.get("warnings", ())))
+    certificate = table_certificate(folder / CERTIFICATE)
+    released = read_like(with_cells_of(released, certificate), original)
+    warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
+    release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
     return Run(folder, recipe, original, release, roles, secret)
 
 
