@@ -204,11 +204,12 @@ def test_the_literatures_risk_is_of_the_textbooks_forms():
 def test_tarragona_by_the_originals_scale_and_one_to_one():
     """Microaggregation draws in what is far out, so each file's own deviations no longer fit each other."""
     table = read_table(data_path("casc", "tarragona.csv"))
-    release = shoal.protect(table, "mdav", k=7, quasi=table.columns, seed=1)
+    release = shoal.protect(table, "mdav", k=7, refine="swap", quasi=table.columns, seed=1)
     found = shoal.attack(table, release, "distance-linkage", seed=1)["distance-linkage"]
     rates = {form["how"]: form["rate"] for form in found.details["forms"]}
-    assert rates["each file's own scale"] < 0.08 < 0.1 < rates["the original's scale"]
-    assert 0.115 < found.rate == max(rates.values()) <= 1 / 7
+    assert rates["each file's own scale"] == pytest.approx(0.09, abs=0.005)
+    assert rates["the original's scale"] == pytest.approx(0.126, abs=0.001)
+    assert 0.14 < found.rate == max(rates.values()) <= 1 / 7  # one to one, nearly all that k-anonymity allows
     assert headline(table, release).risk >= found.rate
 
 
