@@ -12,6 +12,7 @@ from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.promises import Promise
 from shoal.roles import Roles
+from shoal.runs.compare import compare, recipes_of
 from shoal.table import Table
 
 EIGHT = list(range(1, 9))
@@ -178,3 +179,13 @@ def test_a_hierarchy_that_is_followed_or_of_another_column_is_not_refused():
     assert cut("anti-unification-safe", roles, {"k": 2, "publish": "sets"}, ill=TURNS).promises
     roles = Roles(quasi=("x",), other=("ill",), hierarchies=TREE)
     assert cut("mdav", roles, {"k": 2}, ill=TURNS).promises
+
+
+def test_in_a_comparison_a_hierarchy_goes_to_the_methods_that_follow_it(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("ill,x\n" + "\n".join(f"{ill},{x}" for ill, x in zip(TURNS, EIGHT)) + "\n")
+    roles = Roles(quasi=("ill", "x"), hierarchies=TREE)
+    rows = compare(recipes_of(path, ["mondrian", "mdav"], roles, {"k": "2"}), 1)
+    assert [row.label for row in rows] == ["mondrian k=2", "mdav k=2"]
+    with pytest.raises(ParameterError, match="'ill' is given a hierarchy, and mdav does not follow it"):
+        compare(recipes_of(path, ["mdav"], roles, {"k": "2"}), 1)
