@@ -270,6 +270,21 @@ def test_compare(shoal, table, desk):
     assert SECRET not in (desk / "map.html").read_text(encoding="utf-8")
     both = as_json(shoal("compare", table, *ROLES, "-m", "mdav,noise", "-p", "k=3", "-p", "p=0.1,0.5", "--json"))
     assert [row["label"] for row in both] == ["mdav k=3", "noise p=0.1", "noise p=0.5"]
+    assert {row["loss_measure"] for row in both} == {"il / 100"}
+    for row in both:
+        assert row["score"] == pytest.approx((row["loss"] + row["risk"]) / 2)
+        assert row["score_interval"][0] <= row["score"] <= row["score_interval"][1]
+
+
+def test_compare_gives_interval_methods_a_score(shoal, table):
+    """Beside intervals, which have no IL and no interval disclosure, everybody is scored by what all have, and it is said."""
+    words = ("compare", table, *ROLES, "-m", "mdav,mondrian", "-p", "k=3")
+    rows = as_json(shoal(*words, "--json"))
+    assert {(row["loss_measure"], *row["risk_of"]) for row in rows} == {("cell-loss", "distance-linkage", "probabilistic-linkage")}
+    assert all(row["score"] == pytest.approx((row["loss"] + row["risk"]) / 2) for row in rows)
+    shown = ok(shoal(*words))
+    assert "The score is the mean of loss (cell-loss) and disclosure risk (distance-linkage and probabilistic-linkage)" in shown.err
+    assert "No clear winner between" in shown.err or "The best balance is" in shown.err
 
 
 def test_compare_recipes(shoal, released, table, desk):

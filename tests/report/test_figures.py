@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shoal.certificate import TableCertificate
-from shoal.report.comparison import ComparisonRow, comparison_report
+from shoal.report.comparison import ComparisonRow, comparison_report, made_of, verdict
 from shoal.report.drawing import DARK, STYLE, decimal, number, percent, percent_range, standalone
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
 from shoal.report.private_page import RiskGroup, Riskiest
@@ -228,7 +228,7 @@ RISKIEST = Riskiest(
         RiskGroup(0.25, SCRIPT, 2, 4, ("age",), (SCRIPT,), ((977, ("21",)), (12, ("22",))), "1 in 4.", "Ask for l.", stands_out="age"),
     ), 3, 2,
 )  # fmt: skip
-RUNS = [ComparisonRow(p.label, p.loss, p.risk, p.risk_low, p.risk_high, 5, (p.loss + p.risk) / 2) for p in thirty_runs()]
+RUNS = [ComparisonRow(p.label, p.loss, p.risk, p.risk_low, p.risk_high, 5) for p in thirty_runs()]
 PAGES = {
     "public": public_report(certificate(["age", "zip"]), COLUMNS[:3]),
     "public names": public_report(certificate(NAMES), COLUMNS),
@@ -237,7 +237,7 @@ PAGES = {
     "internal bare": internal_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}), [], Riskiest()),
     "comparison": comparison_report(RUNS),
     "comparison one": comparison_report(RUNS[:1]),
-    "comparison unknown": comparison_report([ComparisonRow("x", math.nan, math.nan, math.nan, math.nan, 1, math.nan)]),
+    "comparison unknown": comparison_report([ComparisonRow("x", math.nan, math.nan, math.nan, math.nan, 1)]),
     "comparison empty": comparison_report([]),
 }
 
@@ -292,8 +292,23 @@ def test_only_the_internal_report_has_records() -> None:
 
 
 def test_comparison_ranks_by_score_and_says_who_is_beaten() -> None:
-    rows = [ComparisonRow("worse", 0.5, 0.5, 0.4, 0.6, 3, 0.5), ComparisonRow("better", 0.1, 0.2, 0.1, 0.3, 5, 0.15)]
+    rows = [ComparisonRow("worse", 0.5, 0.5, 0.4, 0.6, 3), ComparisonRow("better", 0.1, 0.2, 0.1, 0.3, 5)]
     page = comparison_report(rows)
     table = page[page.index("<tbody>") :]
     assert table.index("better") < table.index("worse")
     assert "1 of 2 runs is beaten by no other" in page
+    assert "The best balance is better, with a score of 0.150 (95 % interval 0.100 to 0.200)." in page
+
+
+def test_a_score_is_the_mean_of_what_is_shown_and_overlapping_intervals_have_no_winner() -> None:
+    """The best balance was k = 10 with 0.123, beside another 0.123."""
+    rows = [
+        ComparisonRow("k=10", 0.2, 0.046, 0.03, 0.07, 10, "cell-loss", ("distance-linkage",)),
+        ComparisonRow("k=5", 0.1, 0.147, 0.13, 0.17, 5, "cell-loss", ("distance-linkage",)),
+        ComparisonRow("k=25", 0.6, 0.1, 0.05, 0.15, 25, "cell-loss", ("distance-linkage",)),
+    ]
+    assert [row.score for row in rows] == pytest.approx([0.123, 0.1235, 0.35])
+    assert verdict(rows) == "No clear winner between k=10 and k=5: the intervals of their scores overlap."
+    assert verdict(rows) in comparison_report(rows)
+    assert made_of(rows) == "The score is the mean of loss (cell-loss) and disclosure risk (distance-linkage); lower is better."
+    assert verdict([ComparisonRow("x", math.nan, 0.1, 0.1, 0.1, 1)]).startswith("No run has a score")

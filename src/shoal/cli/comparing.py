@@ -31,7 +31,7 @@ def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter
 
 def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
     """A table, and the map if a file is named for it."""
-    from shoal.report.comparison import comparison_report
+    from shoal.report.comparison import comparison_report, made_of, ranked, verdict
     from shoal.runs.compare import compare as compare_all
 
     if out and out.exists():
@@ -42,18 +42,32 @@ def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None
         write_text(out, comparison_report(rows))
     unit = " or ".join(sorted({"persons" if recipe.roles.person else "rows" for _, recipe in chosen}))
     if json:
-        show.data([plain(asdict(row)) for row in rows])
+        show.data([plain({**asdict(row), "score": row.score, "score_interval": row.score_interval}) for row in rows])
     else:
         show.table(
             "Risk against loss (lower left is better)",
-            ["run", "loss", "linkage risk", "95 % interval", f"smallest class, {unit}", "score"],
+            ["run", "loss", "risk", "95 % interval", "score", "95 % interval", f"smallest class, {unit}"],
             [
-                (r.label, _or_na(r.loss), f"{r.risk:.1%}", f"{r.risk_low:.1%} to {r.risk_high:.1%}", f"{r.k:,}", _or_na(r.score))
-                for r in rows
+                (
+                    r.label,
+                    _or_na(r.loss),
+                    _percent(r.risk),
+                    f"{_percent(r.risk_low)} to {_percent(r.risk_high)}",
+                    _or_na(r.score),
+                    " to ".join(map(_or_na, r.score_interval)),
+                    f"{r.k:,}",
+                )
+                for r in ranked(rows)
             ],
         )
+        show.say(made_of(rows))
+        show.say(verdict(rows))
     show.say(f"The map is in {out}." if out else "Add -o map.html to see them as a picture.")
 
 
 def _or_na(value: float) -> str:
     return "n/a" if np.isnan(value) else show.number(value)
+
+
+def _percent(value: float) -> str:
+    return "n/a" if np.isnan(value) else f"{value:.1%}"

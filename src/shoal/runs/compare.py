@@ -5,24 +5,37 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from pathlib import Path
+from typing import NamedTuple
 
+from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.files import read_table
+from shoal.measures import IL, CellLoss, KAnonymity
 from shoal.randomness import new_secret
 from shoal.registry import find, make
 from shoal.report.comparison import ComparisonRow
 from shoal.roles import Roles
-from shoal.runs.certify import CORE, summary
+from shoal.runs.certify import CORE
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import Recipe, apply_steps, ready
+from shoal.score import AttackResult
 from shoal.table import Table
+
+
+class _Tried(NamedTuple):
+    """What became of one recipe."""
+
+    label: str
+    scores: dict[str, float | None]
+    attacks: dict[str, AttackResult]
 
 
 def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, progress: Progress = quiet) -> list[ComparisonRow]:
     """Protect, measure and attack with each; nothing is written. A table that several recipes share is read once."""
-    rows = []
+    tried = []
     secret = new_secret() if seed is None else seed
     tables: dict[tuple[Path, str], Table] = {}
     for done, (label, recipe) in enumerate(recipes):
@@ -34,11 +47,35 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
         release = apply_steps(original, _without_trees(roles, followed, recipe), recipe.steps, secret, progress)
         subject = TableSubject(original, release, roles)
         scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
-        found = summary(scores, attack_all(subject, recipe.attacks, secret, progress))
-        loss, risk, low, high, score = map(_or_nan, (found.loss, found.risk, found.risk_low, found.risk_high, found.score))
-        rows.append(ComparisonRow(label, loss, risk, low, high, int(scores[0].value or 0), score))
+        attacked = attack_all(subject, recipe.attacks, secret, progress)
+        tried.append(_Tried(label, {one.name: one.value for one in scores}, {one.name: one.textbook for one in attacked.results}))
     progress("comparing", len(recipes), len(recipes))
+    return _rows(tried)
+
+
+def _rows(tried: Sequence[_Tried]) -> list[ComparisonRow]:
+    """The published IL where all runs have it, else the mean change of a cell, which all have; and the DR of the attacks that all had.
+
+    A method that releases intervals has no IL, and interval disclosure cannot be tried on it: side by side with it, nobody is scored by them.
+    """
+    published = all(one.scores.get(IL.name) is not None for one in tried)
+    linkages = [a.name for a in (DistanceLinkage, ProbabilisticLinkage) if all(a.name in one.attacks for one in tried)]
+    intervals = [a.name for a in (IntervalDisclosure,) if all(a.name in one.attacks for one in tried)]
+    rows = []
+    for label, scores, attacks in tried:
+        value = scores.get(IL.name) if published else scores.get(CellLoss.name)
+        loss = nan if value is None else value / 100 if published else value
+        ends = {name: (attacks[name].rate, *attacks[name].interval) for name in (*linkages, *intervals)}
+        risk, low, high = (_disclosure([ends[name][i] for name in linkages], [ends[name][i] for name in intervals]) for i in range(3))
+        named = f"{IL.name} / 100" if published else CellLoss.name
+        rows.append(ComparisonRow(label, loss, risk, low, high, int(scores.get(KAnonymity.name) or 0), named, (*linkages, *intervals)))
     return rows
+
+
+def _disclosure(linkages: Sequence[float], intervals: Sequence[float]) -> float:
+    """DR of (2.13), the mean of linkage and interval disclosure, linkage being a mean itself; over what was tried."""
+    kinds = [sum(rates) / len(rates) for rates in (linkages, intervals) if rates]
+    return sum(kinds) / len(kinds) if kinds else nan
 
 
 def recipes_of(table: Path, methods: Sequence[str], roles: Roles, parameters: Mapping[str, str]) -> list[tuple[str, Recipe]]:
@@ -62,7 +99,3 @@ def _without_trees(roles: Roles, followed: set[str], recipe: Recipe) -> Roles:
     """A hierarchy goes to the methods that follow it; one that none of them follows is refused."""
     mine = {column for step in recipe.steps for column in step.follows(roles)}
     return replace(roles, hierarchies={c: tree for c, tree in roles.hierarchies.items() if c in mine or c not in followed})
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
