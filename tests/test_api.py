@@ -136,6 +136,21 @@ def test_ordered_categoricals_are_ordinal(kind):
         shoal.protect(data, "noise", roles=roles)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_levels_that_nobody_has_any_more_are_not_handed_out(kind):
+    """Complaint 9: a released category listed levels that one record had had, or none."""
+    sizes, levels = ["low"] * 4 + ["middle"] + ["high"] * 4, ["none has it", *LEVELS]
+    if kind == "pandas":
+        data = pd.DataFrame({"size": pd.Categorical(sizes, levels, ordered=True)})
+    else:
+        data = pl.DataFrame({"size": pl.Series(sizes, dtype=pl.Enum(levels))})
+    released = shoal.protect(data, "mdav", k=4, quasi=["size"]).data["size"]
+    assert set(released) == {"low", "high"}
+    assert list(released.dtype.categories) == ["low", "high"]
+    if kind == "pandas":
+        assert released.dtype.ordered
+
+
 def test_the_median_level_stands_for_a_group():
     frame = pd.DataFrame({"size": pd.Categorical(["low", "low", "high", "middle", "high"], LEVELS, ordered=True)})
     release = shoal.protect(frame, "mdav", k=5, quasi=["size"])
@@ -302,7 +317,12 @@ def test_one_name_for_a_role_is_enough():
 
 def test_several_steps_in_order():
     release = shoal.protect(
-        pandas(), Mdav(k=4, columns=("age",)), Noise(p=0.2, columns=("income",)), quasi=["age", "income"], identifier=["name"]
+        pandas(),
+        Mdav(k=4, columns=("age",)),
+        Noise(p=0.2, columns=("income",)),
+        quasi=["age", "income"],
+        confidential=["diagnosis"],
+        identifier=["name"],
     )
     assert [step.method for step in release.made_by] == ["mdav", "noise"]
     assert release.promises == (Promise("k-anonymity", 4, ("age",)),)
@@ -313,6 +333,10 @@ def test_several_steps_in_order():
 def test_a_broken_promise_is_not_handed_out():
     class Liar:
         name = "liar"
+        adds = ()
+
+        def reads(self, roles):
+            return roles.quasi
 
         def protect(self, table, roles, rng, progress=None):
             return Release.of(table, {}, roles, Step("liar", {}, ("age",), (), "", (Promise("k-anonymity", 9, ("age",)),)), rng)

@@ -64,5 +64,8 @@ def discretised(data: Data, rows: IntArray, name: str) -> Data:
     parted: Table = table.with_columns(changed)
     nominal = tuple(c for c in data.features if data.roles.scale(parted, c) == "nominal")
     return Data(
-        f"{data.name}, {name}", data.halves, parted, Roles(quasi=data.roles.quasi, nominal=nominal, target=data.roles.target).check(parted)
+        f"{data.name}, {name}",
+        data.halves,
+        parted,
+        Roles(quasi=data.roles.quasi, nominal=nominal, target=data.roles.target, rest="release").check(parted),
     )

@@ -81,7 +81,7 @@ def _data(name: str, halves: str, columns: dict[str, list[str]], classes: list[s
     typed: dict[str, list[float | None] | list[str | None]] = {c: _typed(cells) for c, cells in columns.items()}
     text = tuple(c for c, cells in typed.items() if any(isinstance(cell, str) for cell in cells))
     table = Table.of({**typed, CLASS: [f"class {one}" for one in classes]})
-    return Data(name, halves, table, Roles(quasi=tuple(quasi), nominal=text, target=CLASS).check(table))
+    return Data(name, halves, table, Roles(quasi=tuple(quasi), nominal=text, target=CLASS, rest="release").check(table))
 
 
 def _typed(cells: list[str]) -> list[float | None] | list[str | None]:

@@ -6,6 +6,7 @@ is in docs/certificate.schema.json.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import platform
@@ -20,8 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 import shoal
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise, Unit
-from shoal.release import Step
-from shoal.score import AttackResult, Better, Risk, Score
+from shoal.release import Leaving, Step
+from shoal.score import AttackResult, Better, Needs, Risk, Score
 
 FORMAT = 2
 One = TypeVar("One", bound="Certificate")
@@ -102,6 +103,8 @@ class MeasurePart(Part):
     note: str = ""
     per_column: dict[str, float] = {}
     details: dict[str, Any] = {}
+    needs: Needs = "original"  # computed from the release alone, or held against the original
+    step: float | None = None  # in which it comes under 100 records, where that is not a twentieth of its bounds
 
     @staticmethod
     def of(score: Score) -> MeasurePart:
@@ -217,6 +220,11 @@ class LeavesPart(Part):
     about: str | None = None  # the protected column
     share: float | None = None  # of rows for which it tells the right value, or |Spearman|
     guessing: float | None = None
+
+    @staticmethod
+    def of(leaving: Leaving) -> LeavesPart:
+        """From what was found in a release."""
+        return LeavesPart(**dataclasses.asdict(leaving))
 
 
 class UnitPart(Part):

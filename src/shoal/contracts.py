@@ -11,7 +11,7 @@ from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.rows import Batch
-from shoal.score import AttackResult, Better, Knowledge, Risk, Score
+from shoal.score import AttackResult, Better, Knowledge, Needs, Risk, Score
 from shoal.table import Kind, Table
 
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
@@ -65,9 +65,14 @@ class Method(Named, Protocol):
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
     adds: ClassVar[tuple[str, ...]]  # columns it adds where its rows are patterns and no longer records; most add none
+    counts_persons: ClassVar[bool]  # whether it counts different persons where `roles.person` says whose each row is; most count rows
 
     def reads(self, roles: Roles) -> tuple[str, ...]:
         """The columns it looks at: those it protects, and others that decide how."""
+        ...
+
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        """The columns it protects along their hierarchy; most follow none."""
         ...
 
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release: ...
@@ -78,6 +83,8 @@ class Measure(Named, Protocol):
     """Measures what a release costs, or what it gives away by its classes. It never protects."""
 
     better: ClassVar[Better]
+    needs: ClassVar[Needs]  # release: it looks at nothing else, so its figures are published exactly
+    step: ClassVar[float | None]  # in which it is published under 100 records; None: a twentieth of its bounds, and nothing without them
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Empty, or a sentence saying why there is nothing to measure."""

@@ -348,7 +348,7 @@ def write_table(table: Table, path: str | Path) -> None:
 
 def _with_lists(table: Table) -> pa.Table:
     """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
-    arrow = table.arrow
+    arrow = table.written
     for name in table.cells:
         if name in arrow.column_names and table.kind(name) == "text":
             levels = pa.array([cell.as_list(text) for text in table.levels(name).to_pylist()], pa.list_(pa.string()))
@@ -370,7 +370,7 @@ def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
 
 def _csv_lines(table: Table) -> Iterator[bytes]:
     """Header, then lines by the hundred thousand, joined by Arrow; a cell is quoted only where it must be."""
-    mark, arrow = table.format.delimiter, table.arrow
+    mark, arrow = table.format.delimiter, table.written
     names = _quoted(pa.array(arrow.column_names), mark).to_pylist()
     yield (mark.join(names) + "\n").encode()
     for begin in range(0, arrow.num_rows, 100_000):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,17 @@ class Step:
     promises: tuple[Promise, ...] = ()
 
 
+@dataclass(frozen=True)
+class Leaving:
+    """A released column that no step protected, and what it gives away: publishable."""
+
+    column: str
+    why: Literal["tells", "rank", "identifier", "unique"]
+    about: str | None = None  # the protected column
+    share: float | None = None  # of rows for which it tells the right value, or |Spearman|
+    guessing: float | None = None  # the share that the commonest value is right for
+
+
 @dataclass(frozen=True, repr=False)
 class Release:
     """`table` is the only part that may leave. Its rows are in a keyed order, carry no index, and identifiers are gone."""
@@ -40,6 +51,7 @@ class Release:
     roles: Roles = field(default_factory=Roles)  # what it was made under
     warnings: tuple[str, ...] = field(default=())
     persons: IntArray | None = field(default=None, repr=False)  # PRIVATE: whose each row is, as codes, where a column says it
+    leaves: tuple[Leaving, ...] | None = field(default=None, repr=False)  # what gives something away, worst first; None: nobody has looked
     once: Once = field(default_factory=Once, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from shoal.arrays import BoolArray, FloatArray
 from shoal.errors import RoleError, counted, did_you_mean
 from shoal.hierarchy import Hierarchy
+from shoal.reading import check_kind, is_code, kinds_of, read_as, with_recognized_dates, without_codes
 from shoal.table import Kind, Table
 
 ROLES = ("quasi", "confidential", "identifier", "person", "weight", "household", "other")
@@ -74,6 +75,9 @@ class Roles:
             object.__setattr__(self, role, (given,) if isinstance(given, str) else tuple(given))
         object.__setattr__(self, "ordinal", {str(c): tuple(map(str, levels)) for c, levels in self.ordinal.items()})
         object.__setattr__(self, "missing", {str(c): tuple(map(str, codes)) for c, codes in self.missing.items()})
+        object.__setattr__(self, "kinds", {str(c): str(kind) for c, kind in self.kinds.items()})
+        for column, kind in self.kinds.items():
+            check_kind(column, kind)
         object.__setattr__(self, "hierarchies", {str(c): _hierarchy(c, given) for c, given in self.hierarchies.items()})
         seen: dict[str, str] = {}
         for role in ROLES:
@@ -131,7 +135,11 @@ class Roles:
         target = {"target": self.target} if self.target else {}
         ordinal = {"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {}
         trees = {c: one.lines for c, one in self.hierarchies.items()}
-        more = {"missing": {c: list(codes) for c, codes in self.missing.items()}, "kinds": dict(self.kinds), "link": dict(self.link)}
+        more = {
+            "missing": {c: list(map(_toml_code, codes)) for c, codes in self.missing.items()},
+            "kinds": dict(self.kinds),
+            "link": dict(self.link),
+        }
         said = ({"rest": self.rest} if self.rest != "leave-out" else {}) | {key: value for key, value in more.items() if value}
         return lists | target | said | ordinal | ({"hierarchies": trees} if trees else {})
 
@@ -145,15 +153,42 @@ class Roles:
         """Every column that no release has as it was: what names a person, what numbers persons, and what has no role."""
         return (*self.identifier, *self.person, *self.left_out)
 
-    def read(self, table: Table) -> Table:
-        """The table as the roles say that it is to be read."""
+    def read(self, table: Table, protected: Sequence[str] = ()) -> Table:
+        """The table as it is to be read: columns of the kinds given; quasi-identifiers that hold dates in text as dates, and their codes for
+        missing, among numbers, as missing, which no method should average. Other columns keep their codes. So do `protected` ones besides.
+
+        A table that was read so stays as it is.
+        """
+        for column, kind in self.kinds.items():
+            if column in table.columns:
+                table = read_as(table, column, kind, self.missing.get(column, ()))
+        columns = [column for column in dict.fromkeys((*self.quasi, *protected)) if column in table.columns]
+        scaled = (*self.kinds, *self.ordinal, *self.hierarchies, *table.orders)
+        table = with_recognized_dates(table, [column for column in columns if column not in scaled], self.missing)
+        return self.without_codes(table, protected)
+
+    def without_codes(self, table: Table, protected: Sequence[str] = ()) -> Table:
+        """The table with codes for missing taken out of what is protected as numbers."""
+        for column, codes in self.missing.items():
+            among = column in (*self.quasi, *protected) and column in table.columns
+            if among and table.kind(column) == "number" and self.scale(table, column) == "numeric":
+                table = without_codes(table, column, codes)
         return table
+
+    def texts(self, table: Table) -> list[str]:
+        """The columns of a file that hold text, as its release will too: dates in text among them."""
+        kinds = {column: (table.kind(column), self.kinds.get(column, "")) for column in table.columns}
+        return [
+            column
+            for column, (kind, given) in kinds.items()
+            if given == "text" or (kind == "text" and given != "number") or (kind != "date" and given.startswith("date"))
+        ]
 
     def scale(self, table: Kinds, column: str) -> Scale:
         """How a column's values compare: numbers and dates numeric, levels ordinal, the rest nominal."""
         if column in self.ordinal or (column in table.orders and column not in self.nominal):
             return "ordinal"
-        if column in self.nominal:
+        if column in self.nominal and table.kind(column) != "date":  # a set of dates would list who was born when
             return "nominal"
         return "numeric" if table.kind(column) in ("number", "date", "empty") else "nominal"
 
@@ -168,7 +203,7 @@ class Roles:
     def missing_levels(self, table: Table, column: str) -> BoolArray:
         """Which of a column's levels are no answer: missing, or a code for it."""
         codes = self.missing.get(column, ())
-        return np.array([level is None or str(level) in codes for level in table.levels(column).to_pylist()], dtype=np.bool_)
+        return np.array([is_code(level, codes) for level in table.levels(column).to_pylist()], dtype=np.bool_)
 
     def check(self, table: Table) -> Roles:
         """Hold the roles against a table, once. Columns without a role are left out, or become `other` where the rest is released."""
@@ -176,7 +211,8 @@ class Roles:
         for column in (*self.named, *scaled, *((self.target,) if self.target else ())):
             if column not in table.columns:
                 role = next((r for r in ROLES if column in getattr(self, r)), "target" if column == self.target else "")
-                given = f"the role {ROLE_NAMES.get(role, role)}" if role else "a hierarchy" if column in self.hierarchies else "a scale"
+                more = {"a hierarchy": self.hierarchies, "codes for missing": self.missing, "a kind": self.kinds}
+                given = f"the role {ROLE_NAMES.get(role, role)}" if role else next((w for w, of in more.items() if column in of), "a scale")
                 raise RoleError(
                     f"Column '{column}' is given {given}, but the table has no such column.{did_you_mean(column, table.columns)}",
                     about=column,
@@ -201,7 +237,9 @@ class Roles:
                 )
         orders = {column: levels for column, levels in table.orders.items() if column not in self.nominal}
         ordinal = {**orders, **self.ordinal}
-        return replace(self, other=(*self.other, *target, *released), ordinal=ordinal, left_out=() if released else roleless)
+        kinds = {**self.kinds, **kinds_of(table)}  # whoever reads the table again need not find them out
+        left_out = () if released else roleless
+        return replace(self, other=(*self.other, *target, *released), ordinal=ordinal, kinds=kinds, left_out=left_out)
 
     def _check_text(self, table: Table, column: str) -> None:
         """Text that is nearly all numbers is a column of numbers with slips in it."""
@@ -235,8 +273,18 @@ def _check_table(key: str, value: Any) -> None:
         "link": "numbers, such as person = 5",
     }
     right = {"missing": list | tuple, "kinds": str, "link": int}[key]
-    if not isinstance(value, Mapping) or not all(isinstance(one, right) for one in value.values()):
+    listed = [code for codes in value.values() for code in codes] if key == "missing" and _all(value, right) else []
+    if not _all(value, right) or not all(isinstance(code, str | int | float) for code in listed):
         raise RoleError(f"{key} must be a table of {how[key]}.", about=key)
+
+
+def _all(value: Any, right: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(one, right) for one in value.values())
+
+
+def _toml_code(code: str) -> str | int:
+    """A number as a number."""
+    return int(code) if code.lstrip("-").isdecimal() and str(int(code)) == code else code
 
 
 def _check_persons(table: Table, column: str) -> None:

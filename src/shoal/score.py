@@ -19,6 +19,10 @@ Better = Literal["lower", "higher", "neither"]
 Risk = Literal["linkage", "interval", "membership", "reconstruction"]
 
 
+# What a measure looks at: what it computes from the release alone is published exactly, for anybody can compute it again.
+Needs = Literal["release", "original"]
+
+
 @dataclass(frozen=True)
 class Score:
     """One number with what is needed to read it. `value` is None when it cannot be computed, and `note` says why: never NaN."""
@@ -33,6 +37,8 @@ class Score:
     per_column: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     per_record: FloatArray | None = field(default=None, repr=False)  # by release row; internal
+    needs: Needs = "original"
+    step: float | None = None  # in which it is published of few records, where that is not a twentieth of its bounds
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""
@@ -46,6 +52,8 @@ class Score:
             "note": self.note,
             "per_column": dict(self.per_column),
             "details": dict(self.details),
+            "needs": self.needs,
+            "step": self.step,
         }
 
 
@@ -72,8 +80,35 @@ class Knowledge:
 
 
 @dataclass(frozen=True)
+class OutlierHits:
+    """What an attack found of the records farthest from the column medians, by the form that finds most of them."""
+
+    tried: int
+    hit: float
+    how: str
+
+    @property
+    def rate(self) -> float:
+        """Share of the outliers tried that were hit."""
+        return self.hit / self.tried
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the rate."""
+        return wilson(self.hit, self.tried)
+
+    def public(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {"tried": self.tried, "hit": self.hit, "rate": self.rate, "interval": list(self.interval), "how": self.how}
+
+
+@dataclass(frozen=True)
 class AttackResult:
-    """How many of the records, or persons, tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m."""
+    """How many of the records, or persons, tried were hit. Ties are shared: a record tied with m - 1 others counts 1/m.
+
+    An attack may try several forms (scales, families, one to one): then it is the result of the strongest, and `forms` holds all, the
+    textbook's first.
+    """
 
     name: str
     title: str
@@ -87,12 +122,24 @@ class AttackResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict, repr=False)  # for the owner alone: what an intruder could attack with
     per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
+    forms: tuple[AttackResult, ...] = field(default=(), repr=False)  # internal; their rates are in details
+    outliers: OutlierHits | None = None
     unit: Unit = "rows"  # what was tried and hit: of a person who has several rows, the row that tells most counts
 
     @property
     def rate(self) -> float:
         """Share of those tried that were hit."""
         return self.hit / self.tried
+
+    @property
+    def how(self) -> str:
+        """Which form of the attack this is, in words."""
+        return str(self.details.get("how", ""))
+
+    @property
+    def textbook(self) -> AttackResult:
+        """The form the literature's figures are of."""
+        return self.forms[0] if self.forms else self
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""
@@ -108,7 +155,7 @@ class AttackResult:
             "interval": list(self.interval),
             "chance": self.chance,
             "note": self.note,
-            "details": dict(self.details),
+            "details": {**self.details, **({"outliers": self.outliers.public()} if self.outliers else {})},
         }
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from shoal.errors import RoleError
+from shoal.reading import date_form, kinds_of, which_form, with_dates
 from shoal.roles import LINKED, Roles
 from shoal.table import Table
 
@@ -18,12 +21,17 @@ _CONFIDENTIAL = (
 )
 _WEIGHT = r"(^|_)(weights?|wgt|wt|a?fnlwgt|sampling_weight)($|_|\d)"
 MOST_ROWS = 50  # of a value on average: what numbers more rows than these numbers places or offices rather than persons
-_HOUSEHOLD = r"(^|_)(household|hh|hid|ori_hid|hhid|family_?id)(_?(id|no|nr|number|key))?$"
+_HOUSEHOLD = r"(^|_)(household|hh|hid|ori_hid|hhid|family)(_?(id|no|nr|num|number|key))?$"
+MOST_CODES = 5
+_CODES = {-float(code) for code in (*range(1, 10), 66, 77, 88, *range(96, 100), 666, 777, 888, *range(996, 1000), *range(9996, 10000))}
 
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """What `shoal look` shows of a column: never a value of it."""
+    """What `shoal look` shows of a column: never a value of it.
+
+    The one exception is a number that seems to mean missing, such as -9: it says that there is no value, and whoever is to decide must see it.
+    """
 
     column: str
     kind: str
@@ -32,12 +40,14 @@ class ColumnLook:
     unique_rows: int  # rows whose value no other row has
     role: str
     because: str
+    codes: tuple[str, ...] = ()  # that seem to mean missing
 
 
 def look(table: Table) -> list[ColumnLook]:
-    """Kind, missing and uniqueness of each column, and the role it probably has. One column numbers persons, and one households: of several,
-    that of most values."""
-    seen = [_look(table, column) for column in table.columns]
+    """Kind, missing and uniqueness of each column, and the role it probably has. Dates in text are shown as dates. One column numbers persons,
+    and one households: of several, that of most values."""
+    read, unclear = _with_dates(table)
+    seen = [_look(read, column, unclear) for column in read.columns]
     for role in LINKED:
         most = max((one for one in seen if one.role == role), key=lambda one: one.distinct, default=None)
         seen = [
@@ -52,20 +62,62 @@ def look(table: Table) -> list[ColumnLook]:
 def suggest_roles(table: Table) -> Roles:
     """The roles `look` suggests; cautious: what could be known to an intruder is a quasi-identifier."""
     by_role: dict[str, Any] = {}
-    looks = look(table)
+    read, unclear = _with_dates(table)
+    looks = [_look(read, column, unclear) for column in read.columns]
     for seen in looks:
         by_role.setdefault(seen.role, []).append(seen.column)
-    codes_of_two = [s.column for s in looks if s.role == "quasi" and s.kind == "number" and s.distinct - (s.missing > 0) == 2]
-    return Roles.parse({**by_role, "nominal": codes_of_two})
+    numbers = [s for s in looks if s.role == "quasi" and s.kind == "number"]
+    codes_of_two = [s.column for s in numbers if s.distinct - (s.missing > 0) - len(s.codes) == 2]
+    missing = {s.column: s.codes for s in looks if s.codes}
+    kinds = {column: kind for column, kind in kinds_of(read).items() if column in by_role.get("quasi", ())}
+    return Roles.parse({**by_role, "nominal": codes_of_two, "missing": missing, "kinds": kinds})
 
 
-def _look(table: Table, column: str) -> ColumnLook:
+def _with_dates(table: Table) -> tuple[Table, dict[str, str]]:
+    """Dates in text read as dates; and, for columns where a person must say how they are, what to say."""
+    unclear = {}
+    for column in table.columns:
+        form = date_form(table, column)
+        if form is not None and len(form.formats) > 1:
+            unclear[column] = which_form(column, form)
+        elif form is not None:
+            try:
+                table = with_dates(table, column, form.formats[0])
+            except RoleError as error:
+                unclear[column] = str(error)
+    return table, unclear
+
+
+def codes_for_missing(table: Table, column: str) -> tuple[str, ...]:
+    """Numbers that seem to mean missing: a few that surveys use for it, all of them negative in a column that is otherwise not.
+
+    A scale around nought, such as -2 to 2, has no codes, nor has a count that goes on below it: 2, 1, 0, -1, -2.
+    """
+    if table.kind(column) != "number":
+        return ()
+    values = np.asarray(table.levels(column).drop_null().cast(pa.float64(), safe=False))
+    codes, others = values[values < 0].tolist(), values[values >= 0]
+    if not 0 < len(codes) <= MOST_CODES or not len(others) or not {*codes} <= _CODES:
+        return ()
+    around = {-code for code in codes} == {*others[: MOST_CODES + 2].tolist()} - {0.0}
+    goes_on = len(codes) > 1 and others[0] == 0 and codes[0] == -len(codes)
+    return () if around or goes_on else tuple(f"{code:.0f}" for code in reversed(codes))
+
+
+def _look(table: Table, column: str, unclear: dict[str, str]) -> ColumnLook:
     codes, kind, rows = table.codes(column), table.kind(column), len(table)
     counts = np.bincount(codes) if rows else np.zeros(0, int)
     counts = counts[counts > 0]
     unique = int((counts == 1).sum())
-    role, because = _guess(column, kind, len(counts), unique, rows, table, column)
-    return ColumnLook(column, kind, len(counts), int(table.missing(column).sum()), unique, role, because)
+    role, because = _guess(column, "date" if column in unclear else kind, len(counts), unique, rows, table, column)
+    found = codes_for_missing(table, column) if role in ("quasi", "confidential", "other") else ()
+    if column in table.date_formats:
+        because += f"; written {table.date_formats[column]}"
+    if column in unclear and role == "quasi":
+        because += f". {unclear[column]}"
+    if found:
+        because += f"; {', '.join(found)} {'seems' if len(found) == 1 else 'seem'} to mean missing"
+    return ColumnLook(column, kind, len(counts), int(table.missing(column).sum()), unique, role, because, found)
 
 
 def _guess(name: str, kind: str, distinct: int, unique: int, rows: int, table: Table, column: str) -> tuple[str, str]:

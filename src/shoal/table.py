@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.dates import write_dates
 from shoal.errors import DataError, counted, did_you_mean
 from shoal.once import Once
 
@@ -44,6 +45,7 @@ class Table:
     format: Format = Format()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels of ordered categories, lowest first
     cells: frozenset[str] = frozenset()  # columns written in the notation of cell.py: sets, intervals, suppressed
+    date_formats: Mapping[str, str] = field(default_factory=dict)  # dates that came as text, and are written in that form
     once: Once = field(default_factory=Once, init=False, compare=False)  # codes, levels, numbers of cells
 
     @staticmethod
@@ -72,20 +74,40 @@ class Table:
 
     def to_native(self) -> Any:
         """The same kind of object the user handed in."""
-        plain = self.plain
+        plain = replace(self, arrow=self.written).plain
         if self.native == "pandas":
             frame = plain.to_pandas()
-            for column, levels in self.orders.items():
-                if column in self.columns and self.kind(column) == "text" and column not in self.cells:
-                    import pandas
+            for column, levels in self._occurring.items():
+                import pandas
 
-                    frame[column] = pandas.Categorical(frame[column], categories=list(levels), ordered=True)
+                frame[column] = pandas.Categorical(frame[column], categories=levels, ordered=True)
             return frame
         if self.native == "polars":
             import polars
 
-            return polars.from_arrow(plain)
+            given = polars.from_arrow(plain)
+            assert isinstance(given, polars.DataFrame)
+            return given.with_columns(polars.col(column).cast(polars.Enum(levels)) for column, levels in self._occurring.items())
         return plain
+
+    @property
+    def _occurring(self) -> dict[str, list[str]]:
+        """The ordered categories, each with those of its levels that some row has: a level nobody has any more would tell that somebody had it."""
+        found = {}
+        for column, levels in self.orders.items():
+            if column in self.columns and self.kind(column) == "text" and column not in self.cells:
+                there = set(self.levels(column).to_pylist())
+                found[column] = [level for level in levels if level in there]
+        return found
+
+    @property
+    def written(self) -> pa.Table:
+        """The Arrow table as it is handed out: dates that came as text are text again, in the form they had."""
+        again = [column for column in self.date_formats if column in self.columns and self.kind(column) == "date"]
+        if not again:
+            return self.arrow
+        texts = {c: write_dates(self.levels(c), self.date_formats[c]).take(pa.array(self.codes(c))) for c in again}
+        return self.with_columns(texts).arrow
 
     @property
     def plain(self) -> pa.Table:

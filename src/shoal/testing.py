@@ -26,7 +26,7 @@ from shoal.promises import KINDS
 from shoal.randomness import chance_for, rng_for
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import AttackResult, Better, Knowledge, Risk, Score
+from shoal.score import AttackResult, Better, Knowledge, Needs, Risk, Score
 from shoal.table import Table
 from shoal.testing_tables import ROWS, InParts, emptied, levelled, reordered, scrambled, table_of, tables, unprotected
 
@@ -67,13 +67,17 @@ def check_method(cls: type[Any], **parameters: Any) -> None:
 
 def check_measure(cls: type[Any], **parameters: Any) -> None:
     """Raise AssertionError unless a measure keeps the contract of `shoal.contracts.Measure`."""
-    measure = _check_named(cls, parameters, ("better", "applies", "measure"))
+    measure = _check_named(cls, parameters, ("better", "needs", "step", "applies", "measure"))
+    _hold(cls.needs in get_args(Needs), cls, f"needs must be release or original, not {cls.needs!r}")
+    _hold(cls.step is None or cls.step > 0, cls, "step must be a number above 0, or None where its bounds say enough")
     for name, (table, roles) in tables().items():
         where = f"on the table '{name}'"
         order = rng_for(2).permutation(len(table))
         unchanged = unprotected(table, roles, order)
         score = _score(cls, measure, where, table, unchanged, roles)
-        if score.value is not None and score.better == "lower" and score.bounds[0] == 0 and _compares(measure, table, unchanged, roles):
+        compares = _compares(measure, table, unchanged, roles)
+        _hold(not compares or cls.needs == "original", cls, f"{where} it looks at the original, so its needs are not the release alone")
+        if score.value is not None and score.better == "lower" and score.bounds[0] == 0 and compares:
             _hold(abs(score.value) <= 1e-9, cls, f"{where} nothing was changed, so it must be 0, not {score.value}")
         for what, release in (
             ("unchanged", unchanged),
@@ -107,16 +111,21 @@ def check_attack(cls: type[Any], **parameters: Any) -> None:
             _hold(str(error).endswith((".", "?")), cls, f"{where} it must say why it cannot attack, in a sentence")
             continue
         taken += 1
-        classes = Counter(_tuples(table, roles.quasi))
         if linkage:
+            hits = _shared_hits(cls, table, roles)
             _hold(
-                math.isclose(found.hit, len(classes), rel_tol=1e-9),
+                math.isclose(found.hit, hits, rel_tol=1e-9),
                 cls,
-                f"{where} nothing was protected, so it must hit each record with 1 / class size, {len(classes)} in all, not {found.hit:g}",
+                f"{where} nothing was protected, so it must hit each record with 1 / class size, {hits:g} in all, not {found.hit:g}",
             )
             for what, alike in (("the same", levelled(table, roles)), ("empty", emptied(table, roles))):
                 level = _attacked(cls, attack, f"{where}, every record {what}", table, alike, knowledge)
-                _hold(math.isclose(level.hit, 1), cls, f"{where} every released record is {what}, so ties share one hit, not {level.hit:g}")
+                hits = _shared_hits(cls, alike.table, roles)
+                _hold(
+                    math.isclose(level.hit, hits),
+                    cls,
+                    f"{where} every released record is {what}, so ties share one hit, {hits:g} records, not {level.hit:g}",
+                )
                 _hold(level.strict_hit == 0, cls, f"{where} all released records tie, so no hit is strict, yet {level.strict_hit:g} are")
         _check_order(cls, attack, where, table, release, knowledge)
         fewer = Knowledge(roles, roles.quasi[:1], 5)
@@ -328,7 +337,9 @@ def _check_chance(cls: type[Any], attack: Any) -> None:
 def _compares(measure: Any, table: Table, release: Release, roles: Roles) -> bool:
     """Whether it holds the release against the original at all, or looks at the release alone, as class sizes do."""
     other = table.with_columns({c: table.take(np.arange(len(table)) // 2).column(c) for c in roles.quasi})
-    return not _same(measure.measure(table, release, roles).value, measure.measure(other, release, roles).value)
+    first, second = (measure.measure(one, release, roles) for one in (table, other))
+    told = [(score.interval, dict(score.per_column), dict(score.details), score.note) for score in (first, second)]
+    return not _same(first.value, second.value) or (measure.needs == "release" and told[0] != told[1])
 
 
 def _on_its_own_kind(method: Any) -> None:
@@ -342,6 +353,18 @@ def _on_its_own_kind(method: Any) -> None:
         else:
             return
     raise refusals[0]
+
+
+def _shared_hits(cls: type[Any], table: Table, roles: Roles) -> float:
+    """What whoever knows everything hits where ties are shared: each record 1 / class size; or, whose unit is households, 1 / households alike."""
+    records = list(_tuples(table, roles.quasi))
+    if getattr(cls, "unit", "rows") != "households":
+        return len(Counter(records))
+    homes: dict[Any, list[str]] = {}
+    for home, record in zip(table.column(roles.household[0]).to_pylist(), records):
+        homes.setdefault(home, []).append(repr(record))
+    looks = Counter(tuple(sorted(members)) for members in homes.values())
+    return sum(len(look) for look in looks)
 
 
 def _tuples(table: Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

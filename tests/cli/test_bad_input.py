@@ -279,11 +279,13 @@ def test_a_million_distinct_strings(refused, shoal, desk):
         file.writelines(f"{SECRET}{i:x},{i % 90}\n" for i in range(many))
     seen = shoal("look", path, "--json")
     assert [(c["distinct"], c["role"]) for c in json.loads(seen.out)["columns"]] == [(many, "identifier"), (90, "quasi")]
+    roles = desk / "roles.toml"
+    roles.write_text('quasi = ["age"]\nrest = "release"\n')
     refused(
         "protect",
         path,
-        "--quasi",
-        "age",
+        "--roles",
+        roles,
         *MDAV,
         "-o",
         desk / "run",
@@ -612,7 +614,7 @@ def test_old_mac_line_ends(shoal, desk):
 
 def test_a_mark_at_the_start(released, desk):
     path = write_csv(desk / "t.csv", [row[1:] for row in patients()], encoding="utf-8-sig")
-    folder = released("protect", path, "--quasi", "age,income", *MDAV)
+    folder = released("protect", path, "--quasi", "age,income", "--confidential", "diagnosis", "--other", "zip", *MDAV)
     assert read_csv(folder / "release.csv")[0].keys() == {"age", "zip", "income", "diagnosis"}
 
 
@@ -647,7 +649,7 @@ def test_headers_with_blanks_unicode_and_nothing(released, desk):
     rows = patients()
     rows[0] = ["name", " age in years ", "", "Einkommen (€)", "diagnosis"]
     path = write_csv(desk / "t.csv", rows)
-    roles = ("--quasi", "age in years,Einkommen (€)", "--identifier", "name")
+    roles = ("--quasi", "age in years,Einkommen (€)", "--identifier", "name", "--other", "unnamed_3,diagnosis")
     folder = released("protect", path, *roles, "-m", "mdav")
     assert list(read_csv(folder / "release.csv")[0]) == ["age in years", "unnamed_3", "Einkommen (€)", "diagnosis"]
 
@@ -667,7 +669,7 @@ def test_a_header_with_a_comma_can_be_named_in_a_roles_file(released, desk):
 def test_columns_named_like_parameters_and_files(released, desk):
     names = ["k", "columns", "seed", "method", "roles", "source_row"]
     rows = [names, *[[str(i * 7 % 31), str(i % 9), str(i % 4), "x", "y", str(i % 3)] for i in range(40)]]
-    folder = released("protect", write_csv(desk / "t.csv", rows), "--quasi", "k,columns,seed", *MDAV)
+    folder = released("protect", write_csv(desk / "t.csv", rows), "--quasi", "k,columns,seed", "--other", "method,roles,source_row", *MDAV)
     assert list(read_csv(folder / "release.csv")[0]) == names
     released("run", folder / "recipe.toml", out=desk / "again")
 
@@ -850,7 +852,7 @@ def test_usage_mistakes_are_one_sentence_too(refused, table, desk):
 
 
 def test_no_roles_at_all(refused, table, desk):
-    refused("protect", table, *MDAV, "-o", desk / "run", says="Column 'name' has no role")
+    refused("protect", table, *MDAV, "-o", desk / "run", says="there is no quasi-identifier. Name some: shoal look suggests")
 
 
 def test_nothing_to_protect(refused, table, desk):
@@ -986,7 +988,7 @@ def test_unique_texts_are_refused_unless_a_hierarchy_says_how_to_group_them(refu
         ("quasi = ['diagnosis']\nidentifier = ['name']\n[ordinal]\nnowhere = ['flu']", "no such column"),
         ("roles = 3", ""),
         ("roles = ['age']", ""),
-        ("", "no role"),
+        ("", "there is no quasi-identifier"),
         ("[roles]\nquasi = ['agee']", "Did you mean 'age'?"),
     ],
 )

@@ -147,13 +147,13 @@ def test_measure_target(shoal, run):
 
 
 def test_measure_target_of_a_run_that_had_none(shoal, released, table):
-    folder = released("protect", table, *ROLES[:-2], "-m", "mondrian", "-p", "k=4")
+    folder = released("protect", table, *ROLES[:-2], "--other", "sick", "-m", "mondrian", "-p", "k=4")
     results = json.loads(ok(shoal("measure", folder, "--target", "sick", "--learner", "decision-tree", "--json")).out)
     assert results[0]["released"] > 0.5
 
 
 def test_measure_target_by_a_method_that_perturbs(shoal, released, table):
-    folder = released("protect", table, "--quasi", "age,pay", "-m", "mdav", "-p", "k=4")
+    folder = released("protect", table, "--quasi", "age,pay", "--other", "sick", "-m", "mdav", "-p", "k=4")
     assert json.loads(ok(shoal("measure", folder, "--target", "sick", "--learner", "decision-tree", "--json")).out)[0]["released"] > 0.5
 
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.certificate import CollectionCertificate, read_certificate
+from shoal.certificate import AttackPart, CollectionCertificate, MeasurePart, read_certificate
 from shoal.checks.collections import verify_collection
 from shoal.collections import Builder, CollectionRelease, Spherical
 from shoal.collections.queries import answers, query_words
 from shoal.errors import DataError, PromiseBroken
 from shoal.promises import Promise
+from shoal.published import Rounding
 from shoal.runs.collections import CollectionSubject, load_collection, protect_space, write_release
 from shoal.runs.evidence import attack_all, measure_all
 
@@ -89,8 +90,10 @@ def test_evidence_is_the_same_when_asked_again(run):
     folder, certificate = run
     held = load_collection(folder)
     subject = CollectionSubject(held.space, held.release)
-    assert [score.value for score in measure_all(subject, (), held.secret)] == [one.value for one in certificate.measures]
-    assert [result.hit for result in attack_all(subject, (), held.secret).results] == [one.hit for one in certificate.attacks]
+    rounding = Rounding.of(certificate)
+    measured = [rounding.measure(MeasurePart.of(score)) for score in measure_all(subject, (), held.secret)]
+    attacked = [rounding.attack(AttackPart.of(result)) for result in attack_all(subject, (), held.secret).results]
+    assert (measured, attacked) == ([*certificate.measures], [*certificate.attacks])
 
 
 def test_members_are_no_outsiders(space):

@@ -116,7 +116,7 @@ def test_entropy_diversity() -> None:
         ([0, 4], 1, {}, "node of the tree"),
         ([0, 0], 1, {"l": 2}, "sensitive column"),
         ([0, 0], 1, {"l": 2, "sensitive": np.array([1, 1])}, "not diverse enough"),
-        ([0, 0], 1, {"l": 2, "sensitive": np.array([-1, 1])}, "coded from 0"),
+        ([0, 0], 1, {"l": 2, "sensitive": np.array([-2, 1])}, "coded from 0"),
     ],
 )
 def test_what_cannot_be(node: list[int], k: int, words: dict[str, object], sentence: str) -> None:

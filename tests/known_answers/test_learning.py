@@ -74,7 +74,11 @@ class Swapped(Params):
     """Releases the two classes the wrong way round, or as words of its own."""
 
     name: ClassVar[str] = "swapped"
+    adds: ClassVar[tuple[str, ...]] = ()
     words: tuple[str, str] = ("no", "yes")
+
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        return roles.quasi
 
     def protect(self, table: Table, roles: Roles, rng: np.random.Generator, progress: Any = quiet) -> Release:
         told = np.where(np.array(table.column("sick").to_pylist()) == "yes", *self.words)

@@ -369,9 +369,9 @@ def test_other_refusals():
         shoal.protect(heaps(), "c-tca", k=7, quasi=["x", "y"])
     with pytest.raises(ParameterError, match="'label' is nominal, and kde is defined for numeric columns"):
         shoal.protect(heaps(), "kde", quasi=["x", "label"])
-    with pytest.raises(ParameterError, match="l needs one confidential column"):
+    with pytest.raises(ParameterError, match="l needs a confidential column"):
         shoal.protect(heaps(), "c-tca", l=2, quasi=["x", "y"])
-    with pytest.raises(DataError, match="so no group can have l = 3"):
+    with pytest.raises(DataError, match="so no group can have more"):
         shoal.protect(heaps(), "c-tca", l=3, quasi=["x", "y"], confidential=["label"])
     with pytest.raises(ParameterError, match="coding=centroid with labels"):
         make("method", "k-tca", {"coding": "prototype", "labels": "label"})

@@ -90,7 +90,7 @@ def configured(name, table, k, seed, publish=None):
 
 
 def protected(method, table, quasi, seed):
-    roles = Roles(quasi=quasi, confidential=("ill",), target="sick", ordinal={"level": LEVELS}).check(table)
+    roles = Roles(quasi=quasi, confidential=("ill",), target="sick", ordinal={"level": LEVELS}, rest="release").check(table)
     return method.protect(table, roles, chance_for(seed, "test")), roles
 
 
@@ -291,7 +291,12 @@ def test_a_hierarchy_covers_every_group_by_one_of_its_nodes(name, table, tree, k
     table = table.with_columns({"city": [city or None for city in table.column("city").to_pylist()]})
     method = configured(name, table, k, seed)
     roles = Roles(
-        quasi=("whole", "city"), confidential=("ill",), target="sick", ordinal={"level": LEVELS}, hierarchies={"city": tree}
+        quasi=("whole", "city"),
+        confidential=("ill",),
+        target="sick",
+        ordinal={"level": LEVELS},
+        hierarchies={"city": tree},
+        rest="release",
     ).check(table)
     release = method.protect(table, roles, chance_for(seed, "test"))
     assert min(Counter(rows_of(release.table, roles.quasi)).values()) >= method.k

@@ -58,7 +58,7 @@ seeds = st.integers(0, 2**31)
 
 
 def protected(method, table, quasi, seed=0):
-    roles = Roles(quasi=quasi, ordinal={"level": LEVELS}, other=("untouched",)).check(table)
+    roles = Roles(quasi=quasi, ordinal={"level": LEVELS}, other=("untouched",), rest="release").check(table)
     return method.protect(table, roles, chance_for(seed, "test")), roles
 
 
@@ -186,7 +186,7 @@ def test_steps_after_each_other_keep_track_of_rows(table, k, seed):
     k = min(k, len(table))
     if k < 2:
         return
-    roles = Roles(quasi=("num", "whole", "level", "city"), ordinal={"level": LEVELS}, other=("untouched",)).check(table)
+    roles = Roles(quasi=("num", "whole", "level", "city"), ordinal={"level": LEVELS}, other=("untouched",), rest="release").check(table)
     steps = [Mdav(k=k, columns=("num", "city")), RankSwapping(p=20, columns=("whole",)), Mdav(k=k, columns=("level",))]
     release = apply_steps(table, roles, steps, seed)
     source = table.take(release.source_row)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from shoal.certificate import TableCertificate
+from shoal.report.comparison import ComparisonRow, comparison_report
 from shoal.report.drawing import DARK, STYLE, decimal, number, percent, percent_range, standalone
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, frontier, linkage_rates, loss_bars, ru_map
-from shoal.report.table_pages import ComparisonRow, RecordRisk, comparison_report, internal_report, public_report
+from shoal.report.private_page import RiskGroup, Riskiest
+from shoal.report.table_pages import internal_report, public_report
 
 SCRIPT = "<script>alert('x')</script>"
 NAMES = [
@@ -220,14 +222,19 @@ def test_before_after_refuses_uneven_shares() -> None:
 # ---- pages -------------------------------------------------------------------------------------------------------------------
 
 COLUMNS = [bins(name, [f"{i}0–{i}9" for i in range(8)]) for name in NAMES]
-RISKIEST = [RecordRisk(41, 1.0, "distance-linkage"), RecordRisk(977, 0.25, SCRIPT)]
+RISKIEST = Riskiest(
+    (
+        RiskGroup(1.0, "distance-linkage", 1, 1, ("age",), ("93.5",), ((41, ("99",)),), "No other row looks like it.", "Top-code it."),
+        RiskGroup(0.25, SCRIPT, 2, 4, ("age",), (SCRIPT,), ((977, ("21",)), (12, ("22",))), "1 in 4.", "Ask for l.", stands_out="age"),
+    ), 3, 2,
+)  # fmt: skip
 RUNS = [ComparisonRow(p.label, p.loss, p.risk, p.risk_low, p.risk_high, 5, (p.loss + p.risk) / 2) for p in thirty_runs()]
 PAGES = {
     "public": public_report(certificate(["age", "zip"]), COLUMNS[:3]),
     "public names": public_report(certificate(NAMES), COLUMNS),
     "public bare": public_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}, warnings=[], versions={}), []),
     "internal": internal_report(certificate(NAMES), COLUMNS, RISKIEST),
-    "internal bare": internal_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}), [], []),
+    "internal bare": internal_report(certificate([], steps=[], promises=[], measures=[], attacks=[], summary={}), [], Riskiest()),
     "comparison": comparison_report(RUNS),
     "comparison one": comparison_report(RUNS[:1]),
     "comparison unknown": comparison_report([ComparisonRow("x", math.nan, math.nan, math.nan, math.nan, 1, math.nan)]),
@@ -251,12 +258,12 @@ def test_a_page_is_well_formed_and_needs_nothing_else(name: str) -> None:
 
 def test_public_report_says_the_verdict_the_numbers_and_how_to_check() -> None:
     page = PAGES["public"].replace("\u00a0", " ")
-    for words in ("Every promise holds.", "1,080", "28.6 %", "26.0–31.0 %", "0.093 %", "n/a", "Needs two numeric columns.",
+    for words in ("Holds for rows only", "1,080 rows", "28.6 %", "26.0–31.0 %", "0.093 %", "Needs two numeric columns.",
                   "records are unique", "shoal verify release.csv certificate.json", "ab34" * 16, "numpy 2.4.6",
                   "120 of the hits without a tie"):  # fmt: skip
         assert words in page
-    order = [page.index(h) for h in ("<h1>", 'class="tiles"', "Read this first", "What is promised", "What was done", "In pictures")]
-    order += [page.index(h) for h in ("<h2>Measures", "<h2>Attacks", "Check it yourself", "SHA-256")]
+    order = [page.index(h) for h in ("<h1>", 'class="tiles"', 'class="card facts"', "Warnings:", "In pictures")]
+    order += [page.index(h) for h in ("What is promised", "What was done", "<h2>Measures", "<h2>Attacks", "Check it yourself", "SHA-256")]
     assert order == sorted(order)
 
 
@@ -264,8 +271,8 @@ def test_a_broken_promise_is_the_first_thing_said() -> None:
     broken = [{**parts(["age"])["promises"][0], "found": 3, "holds": False}]
     page = public_report(certificate(["age"], promises=broken), [])
     assert "Do not publish this file." in page
-    assert "Every promise holds" not in page
-    assert "k-anonymity promised 5, found 3" in page
+    assert "Holds for" not in page
+    assert "k-anonymity promised 5, found 3 rows" in page
 
 
 def test_an_attack_no_better_than_chance_is_called_so() -> None:
@@ -276,7 +283,7 @@ def test_an_attack_no_better_than_chance_is_called_so() -> None:
 def test_only_the_internal_report_has_records() -> None:
     assert "Internal: do not publish" in PAGES["internal"]
     assert "Riskiest records" in PAGES["internal"]
-    assert '<td class="n">977</td>' in PAGES["internal"]
+    assert "row 977" in PAGES["internal"]
     assert "&lt;script&gt;" in PAGES["internal"]
     for name, page in PAGES.items():
         if not name.startswith("internal"):

@@ -47,13 +47,26 @@ def test_nothing_to_draw_is_said():
 
 
 def test_the_internal_report_blames_columns_and_the_public_one_does_not():
+    from shoal.report.private_page import Riskiest
     from shoal.report.table_pages import internal_report, public_report
 
     found = {
         "words": ["Protect age more."], "weights": {"age": 1.0}, "rate_of_all": 0.5, "rate_alone": {"age": 0.5}, "rate_without": {},
         "measure": measure(2),
     }  # fmt: skip
-    page = internal_report(certificate([]), [], [], None, [found])
+    page = internal_report(certificate([]), [], Riskiest(), None, [found])
     assert "Protect age more." in page
     assert "Weights of sets of columns" in page
     assert "Protect age more." not in public_report(certificate([]), [])
+
+
+def test_equal_weights_are_one_line():
+    """ "learned weight 0.125" stood there eight times."""
+    from shoal.report.private_page import telling_columns
+
+    same = telling_columns({"weights": dict.fromkeys("abcdefgh", 0.125)})
+    assert "All 8 columns weigh the same" in same
+    assert same.count("0.125") == 1
+    assert "<table" not in same
+    unequal = telling_columns({"weights": {"a": 0.25, "b": 0.75}})
+    assert unequal.index("0.75") < unequal.index("0.25")

@@ -10,9 +10,9 @@ from numpy.random import Generator
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.classes import released_classes, shares_by_class
+from shoal.attacks.forms import together
 from shoal.attacks.matching import IntruderView
 from shoal.contracts import Progress, quiet
-from shoal.kernels.groups import distinct_rows
 from shoal.kernels.linkage import closer
 from shoal.kernels.linkage.families import Learned, LinkSpace, Scaling, placed
 from shoal.kernels.scaling import standardized
@@ -132,21 +132,9 @@ def nearest_shares(setting: Setting, learned: Learned, rows: IntArray, progress:
 
 
 def one_to_one_shares(setting: Setting, learned: Learned, rows: IntArray, taken: IntArray, rng: Generator) -> FloatArray:
-    """Each record's share when all are linked together, none to a released record of `taken`.
-
-    Both files are shuffled, so that row order wins no tie, and twins share a hit.
-    """
-    from scipy.optimize import linear_sum_assignment  # half a second that only this needs
-
-    true = setting.true
+    """Each record's share when all are linked together, none to a released record of `taken`."""
     protected, queries = placed(learned, setting.spaces)
-    left = rng.permutation(np.setdiff1d(np.arange(len(protected)), true[taken]))
-    order = rng.permutation(len(rows))
-    a, b = linear_sum_assignment(closer.distances(protected[left], queries[rows[order]], learned.by))
-    found = np.full(len(rows), -1)
-    found[order[a]] = left[b]
-    same, _, size = distinct_rows(protected)
-    there = (found >= 0) & (true[rows] >= 0)
-    hit = np.zeros(len(rows), np.bool_)
-    hit[there] = same[found[there]] == same[true[rows[there]]]
-    return np.where(hit, 1 / size[same[np.maximum(true[rows], 0)]], 0.0)
+    left = np.setdiff1d(np.arange(len(protected)), setting.true[taken])
+    place = np.full(len(protected) + 1, -1)  # the last is nobody's
+    place[left] = np.arange(len(left))
+    return together(protected[left], queries[rows], place[setting.true[rows]], learned.by, rng)

@@ -9,10 +9,12 @@ from numpy.random import Generator
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
-from shoal.attacks.matching import IntruderView, LinkageAttack, intruders_view, result
+from shoal.attacks.forms import Form, strongest, too_many_together
+from shoal.attacks.matching import IntruderView, LinkageAttack, intruders_view
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.kernels.linkage.agreement import linked_by_weight, one_to_one, pattern_counts
+from shoal.kernels.linkage.assignment import shared_hits
 from shoal.kernels.linkage.match_mixture import expectation_maximization, weights
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge
@@ -20,16 +22,14 @@ from shoal.table import Table
 
 MOST_COLUMNS = 16  # 2^16 agreement patterns
 MOST_PAIRS = 200_000_000  # beyond these, parameters are estimated from some of the intruder's records against the whole release
-MOST_ASSIGNED = 40_000_000  # pairs held at once by one-to-one assignment
-QUICKLY_ASSIGNED = 4_000_000
 
 
 class ProbabilisticLinkage(LinkageAttack):
     """Link records by how likely their agreements are among true matches (Fellegi & Sunter 1969; parameters by EM, Jaro 1989).
 
     Two numbers agree when they differ by at most a tolerance, two categories when they are equal, and missing agrees with missing. Whole files
-    are matched one to one by the assignment of largest total weight, or each record by itself to its heaviest; ties are shared. Blind guessing
-    hits 1 in as many as there are released records.
+    are matched one to one by the assignment of largest total weight, or each record by itself to its heaviest; by default both are tried, and
+    the stronger counts. Ties are shared. Blind guessing hits 1 in as many as there are released records.
     """
 
     name: ClassVar[str] = "probabilistic-linkage"
@@ -40,7 +40,7 @@ class ProbabilisticLinkage(LinkageAttack):
     )
     assignment: Literal["automatic", "one-to-one", "best"] = Field(
         "automatic",
-        description="one-to-one: linear sum assignment over both files; best: each record by itself; automatic: one-to-one up to 4 million pairs",
+        description="one-to-one: linear sum assignment over both files; best: each record by itself; automatic: the stronger of both",
     )
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
@@ -52,39 +52,25 @@ class ProbabilisticLinkage(LinkageAttack):
         counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance)
         model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release), hold_share=self.share == "known")
         agree, disagree = weights(model.m, model.u)
-        pairs = len(sides.known) * len(sides.released)
-        if self.assignment == "one-to-one" and view.persons is not None:
-            raise ParameterError(f"{self.name}: persons have several rows that differ, so links are not one to one. Use assignment=best.")
-        if self.assignment == "one-to-one" and pairs > MOST_ASSIGNED:
+        why = too_many_together(view, release)
+        if self.assignment == "one-to-one" and why:
             raise ParameterError(
-                f"{self.name}: {pairs:,} pairs are too many to assign one to one. Use assignment=best, or let the intruder know fewer records."
+                f"{self.name}: {why}, so they are not assigned one to one. Use assignment=best, or let the intruder know fewer."
             )
-        quickly = pairs <= QUICKLY_ASSIGNED and view.persons is None
-        together = self.assignment == "one-to-one" or (self.assignment == "automatic" and quickly)
-        share = np.zeros(len(view.rows))
-        there = view.true_row >= 0
-        if together:
-            share[there] = _assigned(sides, view.true_row, agree, disagree, rng)[there]
-        elif there.any():
-            found = linked_by_weight(
-                sides.known[there],
-                sides.released,
-                view.true_row[there],
-                sides.tolerance,
-                agree,
-                disagree,
-                progress=lambda done, of: progress("linking by likelihood", done, of),
-            )
-            share[there] = np.where(found.higher_exists, 0.0, 1 / np.maximum(found.ties, 1))
+        forms = []
+        if self.assignment != "best" and not why:
+            forms.append(Form("one-to-one", _assigned(sides, view.true_row, agree, disagree, rng)))
+        if self.assignment != "one-to-one":
+            forms.append(Form("each record by itself", _heaviest(sides, view.true_row, agree, disagree, progress)))
         progress("weighing agreements", 1, 1)
-        return result(
+        return strongest(
             self,
             view,
-            share,
+            forms,
             1 / len(release),
             len(original),
             sides.note,
-            assignment="one-to-one" if together else "best",
+            [f"one-to-one linking, since {why}"] if why and self.assignment == "automatic" else [],
             agreement_among_matches=dict(zip(sides.columns, model.m.tolist())),
             agreement_among_others=dict(zip(sides.columns, model.u.tolist())),
         )
@@ -134,13 +120,27 @@ def _sample(known: int, released: int, rng: Generator) -> IntArray:
     return np.arange(known) if known <= most else np.sort(rng.choice(known, most, replace=False))
 
 
+def _heaviest(sides: _Sides, true_row: IntArray, agree: FloatArray, disagree: FloatArray, progress: Progress) -> FloatArray:
+    """Each record linked to the released one of most weight, ties shared."""
+    share, there = np.zeros(len(true_row)), true_row >= 0
+    if there.any():
+        found = linked_by_weight(
+            sides.known[there],
+            sides.released,
+            true_row[there],
+            sides.tolerance,
+            agree,
+            disagree,
+            progress=lambda done, of: progress("linking by likelihood", done, of),
+        )
+        share[there] = np.where(found.higher_exists, 0.0, 1 / np.maximum(found.ties, 1))
+    return share
+
+
 def _assigned(sides: _Sides, true_row: IntArray, agree: FloatArray, disagree: FloatArray, rng: Generator) -> FloatArray:
     """One-to-one links. Both files are shuffled so that row order wins no tie, and records that are released identically share the hit."""
     rows, columns = rng.permutation(len(sides.known)), rng.permutation(len(sides.released))
     assigned = one_to_one(sides.known[rows], sides.released[columns], sides.tolerance, agree, disagree)
     linked = np.full(len(rows), -1)
     linked[rows] = np.where(assigned >= 0, columns[assigned], -1)
-    _, twin, size = np.unique(sides.released, axis=0, return_inverse=True, return_counts=True)
-    twin = twin.reshape(-1)
-    same = (linked >= 0) & (true_row >= 0) & (twin[linked] == twin[true_row])
-    return np.where(same, 1 / size[twin[true_row]], 0.0)
+    return shared_hits(linked, true_row, sides.released)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -11,20 +12,23 @@ from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.arrays import FloatArray, IntArray
+from shoal.attacks.forms import MOST_TOGETHER, Form, not_together, strongest
 from shoal.attacks.learned_setting import Setting, nearest_shares, one_to_one_shares, setting_of
-from shoal.attacks.matching import LinkageAttack, intruders_view, result
+from shoal.attacks.matching import LinkageAttack, intruders_view
 from shoal.attacks.telling_columns import leaks_of, parameters_of
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.linkage import families
+from shoal.kernels.linkage.assignment import EXACT
 from shoal.kernels.linkage.closer import Distance
 from shoal.kernels.linkage.families import Family, Known, Learned, LinkSpace
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
 
-MOST_ASSIGNED = 20_000_000  # pairs of an assignment
-QUICKLY_ASSIGNED = 4_000_000
+MOST_COUPLED = 8  # columns of a Choquet integral that is tried unasked: it has two weights for every two of them
+ALSO_TOGETHER = 5  # families that are linked one to one as well, those that find most record by record; of tables that take seconds, fewer
+FEW_TOGETHER = 2
 MOST_RIVALS = 5_000  # released rows of nobody known that the exact solver and HRLA look at; a bound from fewer is higher, and holds
 MOST_CONTAINED = 500  # known links learned from where sets were released: each is held against every class
 Named = Literal["weighted-mean", "owa", "bilinear", "choquet"]
@@ -39,16 +43,17 @@ NAMED: dict[str, Family] = {
 class LearnedLinkage(LinkageAttack):
     """Link by the distance that known links show to find most (Abril, Navarro-Arribas & Torra 2012; Abril 2014).
 
-    The owner knows every link and asks how bad it can get; with `known`, an intruder knows some links and looks for the rest. By default
-    several families of distances are held against each other on links they have not seen; an aggregator of the thesis can be asked for
-    instead. Whatever was learned, the rate is counted again by exact linking, ties shared. Blind guessing hits 1 in as many as there are
-    released records.
+    The owner knows every link and asks how bad it can get: every family of distances is tried, record by record and one to one, and the
+    strongest counts. With `known`, an intruder knows some links, chooses the family by those he has not learned from, and looks for the rest.
+    An aggregator of the thesis can be asked for instead. Whatever was learned, the rate is counted again by exact linking, ties shared.
+    Blind guessing hits 1 in as many as there are released records.
     """
 
     name: ClassVar[str] = "learned-linkage"
     title: ClassVar[str] = "Learned record linkage"
     aggregator: Literal["best", "weighted-mean", "owa", "bilinear", "choquet"] = Field(
-        "best", description="The distance to learn; best: the family that finds most links it has not seen"
+        "best",
+        description="The distance to learn; best: of all families the strongest, or with known the one that finds most links not seen",
     )
     solver: Literal["fast", "exact", "hrla"] = Field(
         "fast",
@@ -57,8 +62,9 @@ class LearnedLinkage(LinkageAttack):
     known: float | None = Field(
         None, gt=0, description="Links the intruder knows, a number or a share below 1. Absent: all, the worst case"
     )
-    linking: Literal["nearest", "one-to-one"] = Field(
-        "nearest", description="nearest: each record by itself; one-to-one: all together, no released record twice"
+    linking: Literal["automatic", "nearest", "one-to-one"] = Field(
+        "automatic",
+        description="nearest: each record by itself; one-to-one: all together, no released record twice; automatic: the stronger of both",
     )
     sample: int = Field(2000, ge=10, description="Most known links to learn from, drawn at random; linking is always on the whole")
     seconds: float = Field(60.0, ge=0, description="Time limit of the exact solver and of hrla; best found and bound are said")
@@ -82,34 +88,30 @@ class LearnedLinkage(LinkageAttack):
         owner = self.known is None
         with threadpool_limits(1):  # its problems are small: threads would wait for each other
             lesson = self._learned(setting, some, owner, rng, progress)
-        share = self._linked(setting, lesson.learned, test, train, rng, progress)
+        why = not_together(view, release)
+        if why and self.linking == "one-to-one":
+            raise ParameterError(f"{self.name}: {why}, so records are not linked one to one. Use linking=nearest.")
+        forms = self._forms(setting, lesson, test, train, bool(why), rng, progress)
+        not_tried = [*lesson.not_tried, *([f"one-to-one linking, since {why}"] if why and self.linking == "automatic" else [])]
         notes, details = [lesson.note], dict(lesson.details)
         if len(some) < len(train):
             notes.append(f"Learned from {len(some):,} of {counted(len(train), 'known link')}, drawn at random.")
         if not owner:
-            on_train = nearest_shares(setting, lesson.learned, train)
+            on_train, share = nearest_shares(setting, lesson.learned, train), max((form.share for form in forms), key=np.sum)
             details["train"], details["test"] = _side(on_train), _side(share)
-            if self.linking == "nearest":
-                notes.append(f"On the {len(train):,} known links it finds {on_train.mean():.1%}, on the others {share.mean():.1%}.")
-        if self.linking != "nearest" and view.persons is not None:
-            raise ParameterError(f"{self.name}: persons have several rows that differ, so links are not one to one. Use linking=nearest.")
-        few = view.persons is None and len(test) * len(release) <= QUICKLY_ASSIGNED
-        if self.linking == "nearest" and not setting.sets and few and _all_held(setting, test):
-            together = one_to_one_shares(setting, lesson.learned, test, train if not owner else test[:0], rng)
-            details["one_to_one_rate"] = float(together.mean())
-            notes.append(f"Linked one to one it finds {together.mean():.1%}.")
+            notes.append(f"On the {len(train):,} known links it finds {on_train.mean():.1%}, on the others {share.mean():.1%}.")
         leaks = leaks_of(lesson.learned, setting.spaces, setting.names, test, setting.true, rng)
-        found = result(
-            self, view._replace(rows=view.rows[test]), share, 1 / len(release), len(original),
-            " ".join(note for note in notes if note), solver=self.solver, aggregator=self.aggregator, linking=self.linking,
-            known_links=len(train), learned_from=len(some), **details,
+        found = strongest(
+            self, view._replace(rows=view.rows[test]), forms, 1 / len(release), len(original), " ".join(note for note in notes if note),
+            not_tried, solver=self.solver, aggregator=self.aggregator, linking=self.linking, known_links=len(train), learned_from=len(some),
+            **details,
         )  # fmt: skip
         internal: dict[str, Any] = {**parameters_of(lesson.learned, setting.names), **leaks.plain(), "constant": setting.constant}
         return replace(found, internal=internal)
 
     def _takes(self, setting: Setting) -> None:
         """Sets and intervals are compared at their expected place, which is for sums of squares and for one record at a time."""
-        if setting.sets and (self.aggregator in ("owa", "choquet") or self.solver != "fast" or self.linking != "nearest"):
+        if setting.sets and (self.aggregator in ("owa", "choquet") or self.solver != "fast" or self.linking == "one-to-one"):
             raise ParameterError(
                 f"{self.name}: '{setting.sets[0]}' was released as sets or intervals. Use solver=fast with aggregator=best, weighted-mean or "
                 "bilinear, and linking=nearest."
@@ -143,11 +145,8 @@ class LearnedLinkage(LinkageAttack):
         begun = [families.learn(family, spaces, bare) for family in (*families.PLAIN[:3], families.PLAIN[4], families.PLAIN[6])]
         known = families.known_links(spaces, rows, true[rows], begun)
         if self.aggregator != "best":
-            family, pull = NAMED[self.aggregator], families.PULL / (50 if owner else 1)
-            learned = families.learn(family, spaces, known, pull)
-            known = families.known_links(spaces, rows, true[rows], [learned], known)
-            learned = families.learn(family, spaces, known, pull)
-            return _Lesson(self._polished(learned, setting, known) if owner else learned, f"Linked by {_words(family)}.", {})
+            family = NAMED[self.aggregator]
+            return _Lesson(self._named(family, setting, known, owner), f"Linked by {_words(family)}.", {})
         if len(rows) < families.FEWEST:
             sentence = f"Fewer than {families.FEWEST} known links: nothing was learned, columns weigh the same."
             return _Lesson(begun[0], sentence, {"family": _words(families.MEAN)})
@@ -156,16 +155,29 @@ class LearnedLinkage(LinkageAttack):
         learned = families.learn(choice.chosen, spaces, known)
         if owner and choice.chosen not in families.PLAIN[:2]:
             learned = self._polished(learned, setting, families.known_links(spaces, rows, true[rows], [learned], known))
+        others = self._others(setting, known, choice.rates, choice.chosen, rng) if owner else []
+        not_tried = _families_not_tried(setting) if owner else []
         if setting.sets and nearest_shares(setting, learned, rows).sum() <= nearest_shares(setting, begun[0], rows).sum():
-            return _Lesson(begun[0], f"Linked by {_words(families.MEAN)}: nothing learned finds more.", {"family": _words(families.MEAN)})
+            note, others = (
+                f"Linked by {_words(families.MEAN)}: nothing learned finds more.",
+                [o for o in others if o.family != families.MEAN],
+            )
+            return _Lesson(begun[0], note, {"family": _words(families.MEAN)}, others, not_tried)
         rate, equal = choice.rates[choice.chosen], choice.rates[families.MEAN]
         sentence = f"Linked by {_words(choice.chosen)}; on links it had not seen it found {rate:.1%}"
         sentence += (
             ", and no other family clearly more." if choice.chosen == families.MEAN else f", where plain distance found {equal:.1%}."
         )
-        return _Lesson(
-            learned, sentence, {"family": _words(choice.chosen), "cross_validated_rate": rate, "cross_validated_plain_rate": equal}
-        )
+        details = {"family": _words(choice.chosen), "cross_validated_rate": rate, "cross_validated_plain_rate": equal}
+        return _Lesson(learned, sentence, details, others, not_tried)
+
+    def _named(self, family: Family, setting: Setting, known: Known, owner: bool) -> Learned:
+        """An aggregator of the thesis: learned, learned again against the rivals that this leaves, and for the owner polished."""
+        pull = families.PULL / (50 if owner else 1)
+        learned = families.learn(family, setting.spaces, known, pull)
+        known = families.known_links(setting.spaces, known.rows, known.true, [learned], known)
+        learned = families.learn(family, setting.spaces, known, pull)
+        return self._polished(learned, setting, known) if owner else learned
 
     def _polished(self, learned: Learned, setting: Setting, known: Known) -> Learned:
         """Polished on the count itself, if the whole release agrees that it finds more."""
@@ -244,26 +256,56 @@ class LearnedLinkage(LinkageAttack):
                 "Use solver=fast, which learns a 2-additive one, or name fewer columns."
             )
 
-    def _linked(
-        self, setting: Setting, learned: Learned, test: IntArray, train: IntArray, rng: Generator, progress: Progress
-    ) -> FloatArray:
-        if self.linking == "nearest":
-            return nearest_shares(setting, learned, test, progress)
-        pairs = len(test) * len(setting.spaces["each"].released)
-        if pairs > MOST_ASSIGNED:
-            raise ParameterError(f"{self.name}: {pairs:,} pairs are too many to link one to one. Use linking=nearest, or fewer records.")
-        return one_to_one_shares(setting, learned, test, train if self.known is not None else test[:0], rng)
+    def _others(self, setting: Setting, known: Known, tried: Iterable[Family], chosen: Family, rng: Generator) -> list[Learned]:
+        """The other families, learned from the same links; of a large table the one that finds most of these."""
+        columns, sets, named = len(setting.names), bool(setting.sets), NAMED.values()
+        wanted = [family for family in dict.fromkeys((*tried, *named)) if family != chosen]
+        if sets:
+            wanted = [family for family in wanted if family.how not in ("ordered", "pairs")]
+        if columns > MOST_COUPLED:
+            wanted = [family for family in wanted if family.how != "pairs"]
+        if setting.spaces["each"].numeric > families.MOST_MAPPED:
+            wanted = [family for family in wanted if family.how != "form"]
+        found = [
+            self._named(family, setting, known, True) if family in named and not sets else families.learn(family, setting.spaces, known)
+            for family in wanted
+        ]
+        if len(setting.true) <= MOST_TOGETHER:
+            return found
+        return [max(found, key=lambda one: families.evaluated(one, setting.spaces, known)[0].sum())] if found and not sets else []
+
+    def _forms(
+        self, setting: Setting, lesson: _Lesson, test: IntArray, train: IntArray, alone: bool, rng: Generator, progress: Progress
+    ) -> list[Form]:
+        """Every family record by record; those that find most one to one as well."""
+        near = [
+            (_words(one.family), one, nearest_shares(setting, one, test, progress if i == 0 else quiet))
+            for i, one in enumerate((lesson.learned, *lesson.others))
+        ]
+        forms = [Form(how, share) for how, _, share in near] if self.linking != "one-to-one" else []
+        if self.linking != "nearest" and not alone:
+            taken = train if self.known is not None else test[:0]
+            near.sort(key=lambda one: -float(one[2].sum()))
+            for how, one, _ in near[: ALSO_TOGETHER if len(test) * len(setting.spaces["each"].released) <= EXACT else FEW_TOGETHER]:
+                forms.append(Form(f"{how}, one-to-one", one_to_one_shares(setting, one, test, taken, rng)))
+        return forms
 
 
 class _Lesson(NamedTuple):
     learned: Learned
     note: str
     details: dict[str, Any]
+    others: Sequence[Learned] = ()  # families that the owner tries as well
+    not_tried: Sequence[str] = ()
 
 
-def _all_held(setting: Setting, test: IntArray) -> bool:
-    """Whether the intruder looks for most of the release: only then is one record's link news about another's."""
-    return 2 * int((setting.true[test] >= 0).sum()) >= len(setting.spaces["each"].released)
+def _families_not_tried(setting: Setting) -> list[str]:
+    found = []
+    if len(setting.true) > MOST_TOGETHER:
+        found.append(f"most families on all records, since {len(setting.true):,} are more than {MOST_TOGETHER:,}")
+    if len(setting.names) > MOST_COUPLED and not setting.sets:
+        found.append(f"a Choquet integral, since {len(setting.names)} columns are more than {MOST_COUPLED}")
+    return found
 
 
 def _rivals(true: IntArray, rows: IntArray, released: int, rng: Generator) -> IntArray:

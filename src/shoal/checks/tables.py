@@ -179,7 +179,8 @@ def _ignored(promise: Promise, combinations: Combinations) -> BoolArray:
     """Which cells of the column that a promise is about are no values."""
     assert promise.about is not None
     texts = [None if cell is None else str(cell) for cell in combinations.levels[promise.about].to_pylist()]
-    ignored = np.array([text in promise.ignores for text in texts], dtype=np.bool_)
+    codes = {_as_number(code) for code in promise.ignores} - {None}  # -9 may be written -9.0
+    ignored = np.array([text in promise.ignores or _as_number(text) in codes for text in texts], dtype=np.bool_)
     return ignored | combinations.is_missing(promise.about) if "" in promise.ignores else ignored
 
 
@@ -205,6 +206,13 @@ def _matched(left: IntArray, right: IntArray) -> BoolArray:
     shape = (len(starts) - 1, int(left.max(initial=-1)) + 1)
     graph = csr_array((np.ones(len(left), np.int8), left.astype(np.int32), starts.astype(np.int32)), shape=shape)
     return np.asarray(maximum_bipartite_matching(graph, perm_type="column") >= 0)
+
+
+def _as_number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text.replace(",", "."))
+    except ValueError:
+        return None
 
 
 def _order(value: Any) -> tuple[int, Fraction, str]:

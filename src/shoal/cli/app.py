@@ -40,6 +40,8 @@ Other = Annotated[Names, typer.Option("--other", help="Columns to release as the
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
 Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file: how its values are grouped, in CSV. May be repeated.")]
+Kind = Annotated[Names, typer.Option("--kind", help="column=date:%d.%m.%Y, column=text or column=number: how it is read. May be repeated.")]
+MissingCode = Annotated[Names, typer.Option("--missing-code", help="column=-1,-9: codes of a column that mean missing. May be repeated.")]
 Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
 Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
 Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
@@ -74,13 +76,14 @@ def look(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     missing: Missing = None,
+    kind: Kind = None,
     json: Json = False,
 ) -> None:
     """Show a table's columns, kinds, missing values and uniqueness, and suggest roles."""
     from shoal.cli import verbs
     from shoal.files import read_table
 
-    verbs.look(read_table(table, **_reading(encoding, delimiter, missing)), table, out, json)
+    verbs.look(verbs.roles(None, kind=kind).read(read_table(table, **_reading(encoding, delimiter, missing))), table, out, json)
 
 
 @app.command()
@@ -88,6 +91,7 @@ def protect(
     table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     method: Annotated[str, typer.Option("--method", "-m", help="The method; `shoal list methods` names them.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    name: Annotated[str, typer.Option("--name", help='What the data are called in certificate and reports, "Hospital stays 2025".')] = "",
     roles: RolesFile = None,
     quasi: Quasi = None,
     confidential: Confidential = None,
@@ -97,6 +101,8 @@ def protect(
     rest: Rest = None,
     link: Link = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
     parameter: Parameter = None,
@@ -125,9 +131,12 @@ def protect(
             person=person,
             other=other,
             nominal=nominal,
+            kind=kind,
+            missing_code=missing_code,
         ),
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
+        name=name,
     )
     verbs.protect(recipe, out, seed, json)
 
@@ -161,6 +170,8 @@ def measure(
     person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     name: Annotated[Names, typer.Option("--measure", help="A measure; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
     target: Annotated[
@@ -176,7 +187,17 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = verbs.roles(roles, quasi=quasi, confidential=confidential, identifier=identifier, person=person, other=other, nominal=nominal)
+    given = verbs.roles(
+        roles,
+        quasi=quasi,
+        confidential=confidential,
+        identifier=identifier,
+        person=person,
+        other=other,
+        nominal=nominal,
+        kind=kind,
+        missing_code=missing_code,
+    )
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -194,6 +215,8 @@ def attack(
     person: Person = None,
     other: Other = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     name: Annotated[Names, typer.Option("--attack", help="An attack; may be repeated. Absent: all.")] = None,
     parameter: Parameter = None,
     columns: Columns = None,
@@ -204,7 +227,9 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = verbs.roles(roles, quasi=quasi, identifier=identifier, person=person, other=other, nominal=nominal)
+    given = verbs.roles(
+        roles, quasi=quasi, identifier=identifier, person=person, other=other, nominal=nominal, kind=kind, missing_code=missing_code
+    )
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -245,6 +270,8 @@ def compare(
     rest: Rest = None,
     link: Link = None,
     nominal: Nominal = None,
+    kind: Kind = None,
+    missing_code: MissingCode = None,
     target: Target = None,
     hierarchy: Hierarchy = None,
     parameter: Parameter = None,
@@ -267,6 +294,8 @@ def compare(
         person=person,
         other=other,
         nominal=nominal,
+        kind=kind,
+        missing_code=missing_code,
     )
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 

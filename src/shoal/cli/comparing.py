@@ -31,7 +31,7 @@ def recipes(what: list[Path], methods: list[str] | None, given: Roles, parameter
 
 def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None, json: bool) -> None:
     """A table, and the map if a file is named for it."""
-    from shoal.report.table_pages import comparison_report
+    from shoal.report.comparison import comparison_report
     from shoal.runs.compare import compare as compare_all
 
     if out and out.exists():

@@ -23,6 +23,11 @@ def learn(folder: Path | None, target: str, learner: list[str] | None, json: boo
     if folder is None:
         raise ParameterError("--target needs a run folder: models are trained on halves protected by the run's own recipe.")
     run = load_run(folder)
+    if target in run.roles.left_out:
+        raise DataError(
+            f"The release does not have '{target}', which has no role, so nobody can learn it from there. Protect again with --target {target}.",
+            about=target,
+        )
     checked = replace(run.roles, target=target).check(run.original)
     with show.progress() as progress:
         results = learn_from(run.original, checked, run.recipe.steps, run.secret, names(learner), progress=progress)

@@ -37,10 +37,17 @@ def roles(
     /,
     **given: list[str] | None,
 ) -> Roles:
-    """From a roles file, and more on top of it."""
+    """From a roles file, and more on top of it: columns by role, kinds, codes for missing, what is kept of numbers, and what of the rest."""
+    kinds = parameters(given.pop("kind", None), "A kind is written column=kind, such as --kind born=date:%d.%m.%Y")
+    codes = parameters(given.pop("missing_code", None), "Codes for missing are written column=code,code, such as --missing-code age=-1,-9")
     trees = parameters(hierarchy, "A hierarchy is written column=file, such as --hierarchy job=job.csv")
-    more = ({"rest": rest} if rest else {}) | ({"link": links(link)} if link else {})
-    return roles_from(file, target, trees, more, **{role: names(columns) for role, columns in given.items()})
+    tables: dict[str, Mapping[str, Any]] = {
+        "hierarchies": trees,
+        "kinds": kinds,
+        "missing": {column: names([listed]) for column, listed in codes.items()},
+        "link": links(link),
+    }
+    return roles_from(file, target, tables, rest, **{role: names(columns) for role, columns in given.items()})
 
 
 def links(given: list[str] | None) -> dict[str, int]:
@@ -132,11 +139,29 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
         rows.append((f"unique {'records' if counted == 'rows' else counted}", show.number(classes.details["uniques"])))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
+    rows += worst_risks(certificate)
     rows += [(f"{a.name} hits", rate(a, a.unit)) for a in certificate.attacks]
     show.table("Release", ["what", "found"], rows)
     for warning in certificate.warnings:
         if warning != unit.warning:
             show.say(f"Warning: {warning}")
+
+
+def worst_risks(certificate: TableCertificate) -> list[tuple[str, str]]:
+    """The headline: the highest risk of all attacks and their forms, and the highest for the records farthest out."""
+    found = certificate.summary
+    attack = next((a for a in certificate.attacks if a.name == found.risk_attack), None)
+    far = next((a for a in certificate.attacks if a.name == found.outlier_attack), None)
+    rows = []
+    if attack and found.risk is not None and found.risk_low is not None and found.risk_high is not None:
+        by = ": ".join(part for part in (found.risk_attack, found.risk_how) if part)
+        between = f"95 % interval {found.risk_low:.1%} to {found.risk_high:.1%}"
+        rows.append(("highest linkage risk", f"{found.risk:.1%} of {attack.tried:,} {attack.unit}, {by} ({between})"))
+    if far and found.outlier_risk is not None and found.outlier_low is not None and found.outlier_high is not None:
+        between = f"95 % interval {found.outlier_low:.1%} to {found.outlier_high:.1%}"
+        of = f"{found.outliers:,} {far.unit}"
+        rows.append(("of the 5 % farthest out", f"{found.outlier_risk:.1%} of {of}, {found.outlier_attack} ({between})"))
+    return rows
 
 
 def rate(attack: AttackPart | AttackResult, of: str = "") -> str:

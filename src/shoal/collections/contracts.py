@@ -11,7 +11,7 @@ from shoal.collections.side_by_side import no_common_terms
 from shoal.collections.space import Space
 from shoal.contracts import Named, Progress, quiet
 from shoal.params import Params
-from shoal.score import AttackResult, Better, Risk, Score
+from shoal.score import AttackResult, Better, Needs, Risk, Score
 
 
 @runtime_checkable
@@ -28,6 +28,8 @@ class CollectionMeasure(Params):
     """Says in a number what a release costs, or what its clusters give away."""
 
     better: ClassVar[Better]
+    needs: ClassVar[Needs] = "original"
+    step: ClassVar[float | None] = None
 
     def applies(self, space: Space, release: CollectionRelease) -> str:
         """Empty, or a sentence saying why there is nothing to measure. Most compare documents with released rows."""

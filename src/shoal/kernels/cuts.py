@@ -1,7 +1,7 @@
 """Where to cut a node of Mondrian's tree: the most even cut of its widest column, or the cut that tells most about a target.
 
 A node is a stretch a..b of the rows of `data`: the coded columns, then how many records each row stands for, its number and, where they are
-looked at, its target and its sensitive value. Whatever is counted here is counted in records.
+looked at, its target and its sensitive values. Whatever is counted here is counted in records.
 """
 
 from typing import NamedTuple
@@ -38,14 +38,16 @@ class Work(NamedTuple):
     """Room that nodes use one after the other."""
 
     runs: Runs  # a column's values and targets
-    inside: Runs  # a column's values and sensitive codes
+    inside: Runs  # the same with sensitive codes: a row for each sensitive column
     cells: IntArray
     totals: IntArray
     none: IntArray  # of length 0: nothing is summed
     left: IntArray  # records of each class left of a cut
     left_inside: IntArray  # and of each sensitive code
     node_inside: IntArray
-    present: IntArray  # the sensitive codes there are in the node
+    present: IntArray  # the sensitive codes there are in the node, those of a column from its offset on
+    there: IntArray  # how many of each column
+    different: IntArray  # [side, sensitive column]: how many are on each side of a cut
     logs: FloatArray
     at_value: IntArray  # records to cut against that have a value of the node
     above: IntArray  # and those between it and the next
@@ -57,14 +59,16 @@ def new_work(n, records, columns, demand, rule, classes):
     longest = 1
     for j in range(len(columns.ordered)):
         longest = max(longest, columns.offset[j + 1] - columns.offset[j])
-    looked_at = 1 if demand is None else len(demand.whole)
-    room = min(longest * max(classes, looked_at), 4 * n + 256)
+    secrets, looked_at, most = 0, 0, 1
+    if demand is not None:
+        secrets, looked_at, most = len(demand.extras), len(demand.whole), demand.extras.max()
+    room = min(longest * max(classes, most), 4 * n + 256)
     logs = np.zeros(min(records + 1, LOGS))
     for c in range(2, len(logs)):
         logs[c] = c * np.log(c)
     return Work(
         new_runs(n),
-        new_runs(1 if demand is None else n),
+        _new_runs_of_each(n, secrets),
         np.zeros(room, np.int64),
         np.zeros(room if rule == VARIANCE else 0, np.int64),
         np.zeros(0, np.int64),
@@ -72,10 +76,39 @@ def new_work(n, records, columns, demand, rule, classes):
         np.zeros(looked_at, np.int64),
         np.zeros(looked_at, np.int64),
         np.zeros(looked_at, np.int64),
+        np.zeros(secrets, np.int64),
+        np.zeros((2, secrets), np.int64),
         logs,
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
     )
+
+
+@njit(cache=True)
+def _new_runs_of_each(n, secrets):
+    small = (secrets, n if secrets else 0)
+    return Runs(
+        np.empty(small, np.int32),
+        np.empty((secrets, n + 1 if secrets else 0), np.int32),
+        np.empty(small, np.int32),
+        np.empty(small, np.int64),
+        np.zeros(small, np.int64),
+    )
+
+
+@njit(cache=True)
+def _of(runs, q):
+    """The runs of one sensitive column."""
+    return Runs(runs.value[q], runs.start[q], runs.extra[q], runs.rows[q], runs.total[q])
+
+
+@njit(cache=True)
+def _count_inside(data, j, a, b, d, demand, lowest, highest, work):
+    """Count the values of column j together with each sensitive column."""
+    first = len(data) - len(demand.extras)
+    for q in range(len(demand.extras)):
+        secret, inside = data[first + q, a:b], _of(work.inside, q)
+        count_values(data[j, a:b], secret, data[d, a:b], demand.extras[q], lowest[j], highest[j], inside, work.cells, work.none)
 
 
 @njit(cache=True)
@@ -96,8 +129,7 @@ def widest(data, a, b, n, columns, k, demand, width, lowest, highest, work):
             if min(rows, n - rows) > even:
                 cut, even = v + 1, min(rows, n - rows)
         if demand is not None and cut:  # the even cut is mostly allowed; if not, every cut is tried
-            secret, secrets = data[-1, a:b], len(demand.whole)
-            count_values(column, secret, records, secrets, lowest[j], highest[j], work.inside, work.cells, work.none)
+            _count_inside(data, j, a, b, len(width), demand, lowest, highest, work)
             order, none, even_cut = np.arange(size), 0.0, np.int64(cut)
             cut = _best_cut(n, j, size, order, columns, k, demand, NO_WORTH, WIDEST, work, none, even_cut)[1]
             if not cut:
@@ -111,15 +143,14 @@ def widest(data, a, b, n, columns, k, demand, width, lowest, highest, work):
 def most_telling(data, a, b, n, others, columns, k, demand, worth, rule, classes, lowest, highest, work):
     """The cut of all columns that helps the target most, as `widest` returns it; of equally good ones the first."""
     d, runs = len(columns.ordered), work.runs
-    records, target, secret = data[d, a:b], data[d + 2, a:b], data[-1, a:b]
+    records, target = data[d, a:b], data[d + 2, a:b]
     best, column, cut, values = NO_GAIN * n, -1, 0, np.empty(0, np.int64)
     for j in range(d):
         if lowest[j] == highest[j]:
             continue
         size = count_values(data[j, a:b], target, records, classes, lowest[j], highest[j], runs, work.cells, work.totals)
         if demand is not None:
-            secrets = len(demand.whole)
-            count_values(data[j, a:b], secret, records, secrets, lowest[j], highest[j], work.inside, work.cells, work.none)
+            _count_inside(data, j, a, b, d, demand, lowest, highest, work)
         _count_others(others[j], others[d], runs.value[:size], work.at_value[:size], work.above[:size])
         order = np.arange(size) if columns.ordered[j] else _by_target(runs, size, rule, classes, work.at_value)
         score, here = _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, EVERY)
@@ -165,20 +196,15 @@ def _by_target(runs, size, rule, classes, others):
 def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, only):
     """Sweep the values in `order` from one side to the other; return the best score above `best` and how many values lie left of that cut
     (0: there is none). `only`: the one cut to look at."""
-    runs, inside, left, logs = work.runs, work.inside, work.left, work.logs
+    runs, left, logs = work.runs, work.left, work.logs
     node = np.zeros(len(left), np.int64)
     left[:] = 0
-    sum_, present = 0, np.int64(0)  # typed, as below, or what is called is compiled for the 0 as well
+    sum_ = 0
     for r in range(runs.start[size]):
         node[runs.extra[r]] += runs.rows[r]
         sum_ += runs.total[r] if rule == VARIANCE else 0
     if demand is not None:
-        for r in range(inside.start[size]):
-            s = inside.extra[r]
-            if work.node_inside[s] == 0:
-                work.present[present] = s
-                present += 1
-            work.node_inside[s] += inside.rows[r]
+        _open_sides(size, demand, work)
     others = work.at_value[:size].sum() + work.above[:size].sum() if rule == GAIN else 0
     before = _n_log_n(n + others, logs) - _n_log_n(others, logs)
     for c in range(len(node)):
@@ -193,8 +219,7 @@ def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, on
             rows += runs.rows[r]
             left_sum += runs.total[r] if rule == VARIANCE else 0
         if demand is not None:
-            for r in range(inside.start[v], inside.start[v + 1]):
-                work.left_inside[inside.extra[r]] += inside.rows[r]
+            _go_left(v, demand, work)
         if rows < k or (only >= 0 and at + 1 != only):
             continue
         if n - rows < k:
@@ -217,12 +242,43 @@ def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, on
             score += worth.narrowing * _narrowed(n, rows, at, size, runs.value, j, columns)
         allowed = score > best
         if demand is not None and allowed:
-            allowed = keeps(rows, n - rows, present, demand, work)
+            allowed = keeps(demand, work)
         if allowed:
             best, cut = score, at + 1
-    for s in work.present[:present]:
-        work.node_inside[s], work.left_inside[s] = 0, 0
+    if demand is not None:
+        for q in range(len(demand.extras)):
+            for s in work.present[demand.offset[q] : demand.offset[q] + work.there[q]]:
+                work.node_inside[s], work.left_inside[s] = 0, 0
     return best, cut
+
+
+@njit(cache=True)
+def _open_sides(size, demand, work):
+    """All sensitive codes of the node, on the right as yet."""
+    for q in range(len(demand.extras)):
+        inside, at, values = _of(work.inside, q), demand.offset[q], demand.offset[q + 1] - demand.offset[q]
+        there = 0
+        for r in range(inside.start[size]):
+            if inside.extra[r] < values:  # the code after them counts for nothing
+                s = at + inside.extra[r]
+                if work.node_inside[s] == 0:
+                    work.present[at + there] = s
+                    there += 1
+                work.node_inside[s] += inside.rows[r]
+        work.there[q], work.different[0, q], work.different[1, q] = there, 0, there
+
+
+@njit(cache=True)
+def _go_left(v, demand, work):
+    """The rows of a value go to the left side."""
+    for q in range(len(demand.extras)):
+        inside, at, values = _of(work.inside, q), demand.offset[q], demand.offset[q + 1] - demand.offset[q]
+        for r in range(inside.start[v], inside.start[v + 1]):
+            if inside.extra[r] < values:
+                s = at + inside.extra[r]
+                work.different[0, q] += work.left_inside[s] == 0
+                work.left_inside[s] += inside.rows[r]
+                work.different[1, q] -= work.left_inside[s] == work.node_inside[s]
 
 
 @njit(cache=True)

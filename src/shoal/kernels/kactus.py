@@ -8,10 +8,11 @@ it lacks, each lender keeping enough; where they cannot spare that many it borro
 What is left at the root in the end is released with everything suppressed. If it is too little for that, the paper drops it; here it is
 rescued by borrowing from the groups with most to spare, or else by dissolving the smallest groups into it. No row is lost.
 
-A group complies if it has k rows and, where a sensitive column is given, at least l distinct values in it with an entropy of at least the
+A group complies if it has k rows and, where sensitive columns are given, at least l distinct values of each with an entropy of at least the
 logarithm of `entropy_l`. What is not diverse borrows first the rows that make it more so.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,9 @@ from numpy.typing import NDArray
 
 from shoal.arrays import FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import records_of
+from shoal.kernels.diversity import ROUNDING, ROWS, WHOLE, change, clear, columns_of, diverse, more_diverse, of_each
 
-ROUNDING = 1e-9  # l values equally often have the entropy log l, but for rounding
 DROPPED = -1
-ROWS, DISTINCT, DISORDER = range(3)  # what is known of a group: rows, distinct sensitive values, sum of c log c over their counts c
 
 
 class Parts(NamedTuple):
@@ -40,14 +40,15 @@ def anonymize(
     k: int,
     draws: FloatArray,
     sensitive: NDArray[Any] | None = None,
-    l: int = 1,  # noqa: E741 - the letter of l-diversity
-    entropy_l: float = 1.0,
+    l: int | Sequence[int] = 1,  # noqa: E741 - the letter of l-diversity
+    entropy_l: float | Sequence[float] = 1.0,
     rescue: bool = True,
 ) -> Int32Array:
     """For each row the node at which it is released; without `rescue`, as in the paper, -1 for rows that are dropped.
 
     `parent` numbers the nodes from the root, 0, so that parents come before children, and `node` is the deepest node each row reached. Rows
-    lend in the order of their `draws`, random numbers from 0 up to 1, as long as their group can spare one. `sensitive` holds codes from 0.
+    lend in the order of their `draws`, random numbers from 0 up to 1, as long as their group can spare one. `sensitive` holds codes from 0,
+    -1 where a row has no value; with several columns l and entropy_l are for all of them, or one for each.
     """
     n, m = len(node), len(parent)
     parent, node = np.asarray(parent, np.int64), np.asarray(node, np.int64)
@@ -59,25 +60,43 @@ def anonymize(
         raise ValueError("Every row needs a draw from 0 up to but not including 1.")
     if k < 1 or n < k:
         raise ValueError(f"k must be at least 1 and at most the number of rows, {n:,}; got {k}.")
-    codes, values = np.zeros(0, np.int64), 0
-    if sensitive is not None and (l > 1 or entropy_l > 1):
-        codes = np.asarray(sensitive, np.int64)
-        if len(codes) != n or int(codes.min()) < 0:
-            raise ValueError("Every row needs a sensitive value, coded from 0.")
-        values = int(codes.max()) + 1
-    elif l > 1 or entropy_l > 1:
-        raise ValueError("Diversity needs a sensitive column.")
-    entropy = float(np.log(max(1.0, entropy_l)))
-    shares = np.bincount(codes) / n
-    shares = shares[shares > 0]
-    if values and (len(shares) < l or -(shares * np.log(shares)).sum() < entropy - ROUNDING):
-        raise ValueError(f"The table as a whole, with {len(shares)} distinct sensitive values, is not diverse enough: no release can be.")
-    rule = (k, l, entropy)
+    codes, values, rule = _asked(sensitive, n, k, l, entropy_l)
     draws = np.ascontiguousarray(draws, np.float64)
     group = np.asarray(_released_at(parent, *_climb(parent, node, draws, codes, values, rule)))
     if rescue and (group == DROPPED).any():
         _rescue(group, draws, codes, np.zeros(values, np.int64), rule)
     return group.astype(np.int32)
+
+
+def _asked(
+    sensitive: NDArray[Any] | None,
+    n: int,
+    k: int,
+    l: int | Sequence[int],  # noqa: E741
+    entropy_l: float | Sequence[float],
+) -> tuple[IntArray, int, tuple[int, IntArray, FloatArray]]:
+    """Sensitive codes, numbered on from column to column, how many there are, and k, l and entropy; the whole table must comply."""
+    if np.max(l) <= 1 and np.max(entropy_l) <= 1:
+        return np.zeros((n, 0), np.int64), 0, (k, np.zeros(0, np.int64), np.zeros(0))
+    if sensitive is None:
+        raise ValueError("Diversity needs a sensitive column.")
+    codes = columns_of(np.asarray(sensitive, np.int64), n).copy()
+    if n and int(codes.min()) < -1:
+        raise ValueError("Every row needs a sensitive value, coded from 0, or -1 for none.")
+    different, values = of_each(l, codes.shape[1]).astype(np.int64), 0
+    entropy = np.log(np.maximum(1.0, of_each(entropy_l, codes.shape[1])))
+    for q in range(codes.shape[1]):
+        there = codes[:, q] >= 0
+        shares = np.bincount(codes[there, q]) / max(1, int(there.sum()))
+        shares = shares[shares > 0]
+        if len(shares) < different[q] or (entropy[q] > 0 and -(shares * np.log(shares)).sum() < entropy[q] - ROUNDING):
+            raise ValueError(
+                f"The table as a whole, with {len(shares)} distinct sensitive values, is not diverse enough: no release can be."
+            )
+        width = int(codes[:, q].max()) + 1
+        codes[there, q] += values
+        values += width
+    return codes, values, (k, different, entropy)
 
 
 def anonymize_combinations(
@@ -87,11 +106,11 @@ def anonymize_combinations(
     k: int,
     draws: FloatArray,
     sensitive: NDArray[Any] | None = None,
-    l: int = 1,  # noqa: E741 - the letter of l-diversity
-    entropy_l: float = 1.0,
+    l: int | Sequence[int] = 1,  # noqa: E741 - the letter of l-diversity
+    entropy_l: float | Sequence[float] = 1.0,
     rescue: bool = True,
 ) -> Parts:
-    """The same for combinations of values, each with the node it reached, its sensitive value and the `rows` records that share it.
+    """The same for combinations of values, each with the node it reached, its sensitive values and the `rows` records that share it.
 
     Records of one combination can be parted, because only so many lend; they are interchangeable, so what counts is how many go where.
     `draws` has one number per record, those of the first combination first. Nodes as in `anonymize`, -1 for dropped.
@@ -207,7 +226,7 @@ def _released_at(parent, at, complies):
     return group
 
 
-def _rescue(group: IntArray, draws: FloatArray, codes: IntArray, scratch: IntArray, rule: tuple[int, int, float]) -> None:
+def _rescue(group: IntArray, draws: FloatArray, codes: IntArray, scratch: IntArray, rule: tuple[int, IntArray, FloatArray]) -> None:
     """Give the rows that are left at the root a group of their own there."""
     left = np.flatnonzero(group == DROPPED)
     placed = np.flatnonzero(group != DROPPED)
@@ -230,15 +249,12 @@ def _dissolve(left, rows, starts, ends, order, codes, scratch, rule):
     taken = np.empty(len(rows), np.int64)
     found = 0
     for g in order:
-        if state[ROWS] >= rule[0] and _diverse(state, rule):
+        if state[WHOLE, ROWS] >= rule[0] and diverse(state, rule):
             break
         for place in range(starts[g], ends[g]):
             taken[found] = rows[place]
             found += 1
-            if len(scratch):
-                _change(state, scratch, codes[rows[place]], 1)
-            else:
-                state[ROWS] += 1
+            change(state, scratch, codes[rows[place]], 1)
     return taken[:found]
 
 
@@ -248,16 +264,13 @@ def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):
     k = rule[0]
     ask = len(scratch) > 0
     state = _state(short, codes, scratch)
-    lenders = np.zeros((len(sizes), 3))
-    cell, count = np.zeros(0, np.int64), np.zeros(0, np.int64)  # a cell: one value at one lender
-    for g in range(len(sizes)):
-        lenders[g, ROWS] = sizes[g]
+    lenders = np.zeros((len(sizes), *state.shape))
+    cell, count = _cells(rows, lender, codes, len(scratch))  # a cell: one value at one lender
     if ask:
-        cell, count = _cells(rows, lender, codes, len(scratch))
         for x in range(len(rows)):
-            count[cell[x]] += 1
-            lenders[lender[x], DISTINCT] += count[cell[x]] == 1
-            lenders[lender[x], DISORDER] += _c_log_c(count[cell[x]]) - _c_log_c(count[cell[x]] - 1)
+            change(lenders[lender[x]], count, cell[x], 1)
+    for g in range(len(sizes)):
+        lenders[g, WHOLE, ROWS] = sizes[g]
     # a heap hands out the next row in order without sorting all of them: few are needed
     heap = np.arange(len(rows))
     waiting = len(heap)
@@ -267,10 +280,10 @@ def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):
     passed = again = found = 0
     taken = np.empty(len(rows), np.int64)
     while True:
-        diverse = _diverse(state, rule)
-        if diverse and state[ROWS] >= k:
+        complete = diverse(state, rule)
+        if complete and state[WHOLE, ROWS] >= k:
             break
-        if diverse and again < passed:  # rows that did not make the group more diverse will do now
+        if complete and again < passed:  # rows that did not make the group more diverse will do now
             x = passed_over[again]
             again += 1
         elif waiting:
@@ -281,35 +294,31 @@ def _borrow(short, rows, lender, sizes, priority, codes, scratch, rule):
         else:
             break
         g = lender[x]
-        if lenders[g, ROWS] <= k:
+        if lenders[g, WHOLE, ROWS] <= k:
             continue
         if ask:
             value = codes[rows[x]]
             before = state.copy()
-            _change(lenders[g], count, cell[x], -1)
-            _change(state, scratch, value, 1)
-            if not diverse:
-                helps = state[DISTINCT] > before[DISTINCT] or (rule[2] > 0 and _entropy(state) > _entropy(before) + ROUNDING)
-            else:
-                helps = _diverse(state, rule)
-            if not helps or not _diverse(lenders[g], rule):
-                _change(lenders[g], count, cell[x], 1)
-                _change(state, scratch, value, -1)
-                if not diverse:
+            change(lenders[g], count, cell[x], -1)
+            change(state, scratch, value, 1)
+            helps = diverse(state, rule) if complete else more_diverse(state, before, rule)
+            if not helps or not diverse(lenders[g], rule):
+                change(lenders[g], count, cell[x], 1)
+                change(state, scratch, value, -1)
+                if not complete:
                     passed_over[passed] = x
                     passed += 1
                 continue
         else:
-            lenders[g, ROWS] -= 1
-            state[ROWS] += 1
+            lenders[g, WHOLE, ROWS] -= 1
+            state[WHOLE, ROWS] += 1
         taken[found] = rows[x]
         found += 1
-    complies = state[ROWS] >= k and _diverse(state, rule)
-    if ask:
-        for i in short:
-            scratch[codes[i]] = 0
-        for place in range(found):
-            scratch[codes[taken[place]]] = 0
+    complies = state[WHOLE, ROWS] >= k and diverse(state, rule)
+    for i in short:
+        clear(scratch, codes[i])
+    for place in range(found):
+        clear(scratch, codes[taken[place]])
     return taken[: found if complies else 0]
 
 
@@ -330,63 +339,39 @@ def _sift_down(heap, place, size, priority):
 @njit(cache=True)
 def _cells(rows, lender, codes, values):
     """A number for each pair of lender and value that occurs, so that memory does not grow with all pairs there could be."""
+    columns = codes.shape[1]
+    cell, cells = np.full((len(rows), columns), -1), 0
     key = np.empty(len(rows), np.int64)
-    for x in range(len(rows)):
-        key[x] = lender[x] * values + codes[rows[x]]
-    order = np.argsort(key)
-    cell = np.empty(len(rows), np.int64)
-    cells = 0
-    for place in range(len(rows)):
-        cells += place > 0 and key[order[place]] != key[order[place - 1]]
-        cell[order[place]] = cells
-    return cell, np.zeros(cells + 1, np.int64)
+    for q in range(columns):
+        for x in range(len(rows)):
+            code = codes[rows[x], q]
+            key[x] = lender[x] * values + code if code >= 0 else -1
+        order = np.argsort(key)
+        for place in range(len(rows)):
+            if key[order[place]] >= 0:
+                cells += place == 0 or key[order[place]] != key[order[place - 1]]
+                cell[order[place], q] = cells - 1
+    return cell, np.zeros(cells, np.int64)
 
 
 @njit(cache=True)
 def _chain_is_diverse(i, following, codes, scratch, rule):
-    state = np.zeros(3)
+    state = np.zeros((codes.shape[1] + 1, 3))
     start = i
     while i >= 0:
-        _change(state, scratch, codes[i], 1)
+        change(state, scratch, codes[i], 1)
         i = following[i]
     i = start
     while i >= 0:
-        scratch[codes[i]] = 0
+        clear(scratch, codes[i])
         i = following[i]
-    return _diverse(state, rule)
+    return diverse(state, rule)
 
 
 @njit(cache=True)
 def _state(rows, codes, scratch):
     """What is known of a group; its values are counted in the scratch, if diversity is asked for."""
-    state = np.zeros(3)
+    state = np.zeros((codes.shape[1] + 1, 3))
     for i in rows:
-        if len(scratch):
-            _change(state, scratch, codes[i], 1)
-        else:
-            state[ROWS] += 1
+        change(state, scratch, codes[i], 1)
     return state
-
-
-@njit(cache=True)
-def _change(state, count, cell, by):
-    """One row more or less of a value."""
-    state[DISORDER] += _c_log_c(count[cell] + by) - _c_log_c(count[cell])
-    state[DISTINCT] += (count[cell] + by > 0) - (count[cell] > 0)
-    state[ROWS] += by
-    count[cell] += by
-
-
-@njit(cache=True)
-def _diverse(state, rule):
-    return (rule[1] <= 1 or state[DISTINCT] >= rule[1]) and (rule[2] <= 0 or _entropy(state) >= rule[2] - ROUNDING)
-
-
-@njit(cache=True)
-def _entropy(state):
-    return np.log(state[ROWS]) - state[DISORDER] / state[ROWS]
-
-
-@njit(cache=True)
-def _c_log_c(c):
-    return c * np.log(c) if c > 1 else 0.0

@@ -9,7 +9,7 @@ it: `rows` says how many, None one each.
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import comb, prod
 from typing import Any, NamedTuple
@@ -20,22 +20,25 @@ from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import group_ranges, group_values, records_of, tally
+from shoal.kernels.diversity import SLACK, columns_of, of_each
 
 MOST_MASKS = 128  # with up to nine columns all are tried; with more, those that grow out of the best with one less
 DIRECT = 1 << 16  # combinations of values so few are counted in a table with a cell for each
 MOST_PAIRS = 100_000_000  # of a row that is left and a group it might join
-SLACK = 1e-12  # what rounding may add to a distance or take from an entropy
 
 
 class Demand(NamedTuple):
-    """What every group must keep: k records and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table."""
+    """What every group must keep: k records and, of the sensitive codes, l different ones, an entropy and a nearness to the whole table.
+
+    There may be several sensitive columns, with what is asked for all of them or one for each.
+    """
 
     k: int
-    sensitive: Int32Array | None = None  # dense codes; None: only k is asked
-    l: int = 1  # noqa: E741
-    entropy: float = 1.0
-    t: float = 1.0
-    t_ordered: bool = False
+    sensitive: Int32Array | None = None  # dense codes, -1 counting for nothing; None: only k is asked
+    l: int | Sequence[int] = 1  # noqa: E741
+    entropy: float | Sequence[float] = 1.0
+    t: float | Sequence[float] = 1.0
+    t_ordered: bool | Sequence[bool] = False
 
     def allowed(self, groups: IntArray, members: IntArray, rows: IntArray | None = None) -> BoolArray:
         """For each group of the rows named, whether it keeps everything."""
@@ -43,17 +46,19 @@ class Demand(NamedTuple):
         enough = tally(groups, mine) >= self.k
         if self.sensitive is None or not enough.any():
             return np.asarray(enough)
-        inside = group_values(self.sensitive[members].reshape(-1, 1), groups, mine)[0]
-        return np.asarray(enough & _diverse(inside, self.whole(rows), *self.limits()))
+        codes, offset, whole, *limits = self.columns(len(self.sensitive), rows)
+        for q, inside in enumerate(group_values(codes[members], groups, mine)):
+            enough &= _diverse(inside, whole[offset[q] : offset[q + 1]], *(limit[q] for limit in limits))
+        return np.asarray(enough)
 
-    def whole(self, rows: IntArray | None = None) -> FloatArray:
-        """The share of each sensitive code in the whole table."""
-        count = tally(np.zeros(0, np.int64) if self.sensitive is None else self.sensitive, rows)
-        return np.asarray(count / max(count.sum(), 1))
-
-    def limits(self) -> tuple[int, float, float, bool]:
-        """What of the sensitive codes is asked, as compiled functions take it."""
-        return self.l, float(np.log(self.entropy)) - SLACK, self.t + SLACK, self.t_ordered
+    def columns(self, n: int, rows: IntArray | None = None) -> tuple[Any, ...]:
+        """As compiled functions take it: the codes, 0 counting for nothing, where each column's shares of the table begin, these, the limits."""
+        codes = (np.zeros((n, 1), np.int32) if self.sensitive is None else columns_of(self.sensitive, n)) + 1
+        counts = [tally(column, rows, 1)[1:] for column in codes.T]
+        s, offset = len(counts), np.cumsum([0] + [len(count) for count in counts])
+        whole = np.concatenate([count / max(count.sum(), 1) for count in counts])
+        limits = of_each(self.l, s), np.log(of_each(self.entropy, s)) - SLACK, of_each(self.t, s) + SLACK, of_each(self.t_ordered, s)
+        return np.ascontiguousarray(codes), offset, whole, *limits
 
 
 def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray, rows: NDArray[Any] | None = None) -> IntArray:
@@ -174,17 +179,17 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
     lowest, highest = group_ranges(codes[inside], groups[inside])
     many = records_of(rows, len(codes))
     agrees, sizes = lowest == highest, tally(groups[inside], many[inside])
-    sensitive = np.zeros(len(codes), np.int32) if demand.sensitive is None else demand.sensitive
-    kinds = int(sensitive.max()) + 1
-    few = np.argsort(draws[:number], kind="stable")[: max(1, MOST_PAIRS // max(len(left), kinds))]
+    sensitive, offset, whole, *limits = demand.columns(len(codes), rows)
+    few = np.argsort(draws[:number], kind="stable")[: max(1, MOST_PAIRS // max(len(left), len(whole)))]
     of_few = np.full(number, -1)
     of_few[few] = np.arange(len(few))
     mine = inside[of_few[groups[inside]] >= 0]
-    count = np.zeros((len(few), kinds), np.int64)
-    np.add.at(count, (of_few[groups[mine]], sensitive[mine]), many[mine])
-    whole = tally(sensitive, many) / many.sum()
+    count = np.zeros((len(few), len(whole)), np.int64)
+    for q, column in enumerate(sensitive.T):
+        there = mine[column[mine] > 0]
+        np.add.at(count, (of_few[groups[there]], offset[q] + column[there] - 1), many[there])
     to = _join(
-        codes[left].astype(np.int64), many[left], sensitive[left], lowest[few], agrees[few], sizes[few], count, whole, *demand.limits()
+        codes[left].astype(np.int64), many[left], sensitive[left], lowest[few], agrees[few], sizes[few], count, offset, whole, *limits
     )
     result = groups.copy()
     result[left[to >= 0]] = few[to[to >= 0]]
@@ -202,7 +207,7 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
 
 
 @njit(cache=True)
-def _join(codes, many, sensitive, pattern, agrees, sizes, count, whole, l, entropy, t, t_ordered):  # noqa: E741
+def _join(codes, many, sensitive, pattern, agrees, sizes, count, offset, whole, l, entropy, t, t_ordered):  # noqa: E741
     """The group each row joins, one row after the other; -1: none can take it. Groups are updated as they grow."""
     n, d = codes.shape
     number = len(sizes)
@@ -219,21 +224,32 @@ def _join(codes, many, sensitive, pattern, agrees, sizes, count, whole, l, entro
             g = int(np.argmin(cost))
             if cost[g] == np.iinfo(np.int64).max:
                 break
-            count[g, sensitive[i]] += many[i]
-            different = 0
-            for s in range(len(whole)):
-                if count[g, s]:
-                    present[different], rows[different] = s, count[g, s]
-                    different += 1
-            if _keeps(present[:different], rows[:different], sizes[g] + many[i], whole, l, entropy, t, t_ordered):
+            _add(count[g], offset, sensitive[i], many[i])
+            kept = True
+            for q in range(len(l)):
+                a, b, different = offset[q], offset[q + 1], 0
+                for s in range(b - a):
+                    if count[g, a + s]:
+                        present[different], rows[different] = s + 1, count[g, a + s]
+                        different += 1
+                kept = kept and _keeps(present[:different], rows[:different], whole[a:b], l[q], entropy[q], t[q], t_ordered[q])
+            if kept:
                 to[i] = g
                 sizes[g] += many[i]
                 for j in range(d):
                     agrees[g, j] = agrees[g, j] and pattern[g, j] == codes[i, j]
                 break
-            count[g, sensitive[i]] -= many[i]
+            _add(count[g], offset, sensitive[i], -many[i])
             cost[g] = np.iinfo(np.int64).max
     return to
+
+
+@njit(cache=True)
+def _add(count, offset, codes, records):
+    """Records more of a row's sensitive codes."""
+    for q in range(len(codes)):
+        if codes[q] > 0:
+            count[offset[q] + codes[q] - 1] += records
 
 
 @njit(cache=True)
@@ -242,27 +258,28 @@ def _diverse(inside, whole, l, entropy, t, t_ordered):  # noqa: E741
     result = np.empty(len(inside.start) - 1, np.bool_)
     for g in range(len(result)):
         a, b = inside.start[g], inside.start[g + 1]
-        result[g] = _keeps(inside.code[a:b], inside.rows[a:b], inside.rows[a:b].sum(), whole, l, entropy, t, t_ordered)
+        a += a < b and inside.code[a] == 0  # counts for nothing
+        result[g] = _keeps(inside.code[a:b], inside.rows[a:b], whole, l, entropy, t, t_ordered)
     return result
 
 
 @njit(cache=True)
-def _keeps(code, rows, size, whole, l, entropy, t, t_ordered):  # noqa: E741
-    """The same for one group, given its sensitive codes, ascending, and the records of each."""
-    if len(code) < l:
+def _keeps(code, rows, whole, l, entropy, t, t_ordered):  # noqa: E741
+    """The same for one group, given its sensitive codes, from 1 and ascending, and the records of each."""
+    if l > 1 and len(code) < l:
         return False
-    had, excess = 0.0, 0.0
+    had, excess, size = 0.0, 0.0, rows.sum()
     for s in range(len(code)):
         share = rows[s] / size
         had -= share * np.log(share)
-        excess += max(0.0, share - whole[code[s]])  # total variation: only codes that are there can exceed their share
+        excess += max(0.0, share - whole[code[s] - 1])  # total variation: only codes that are there can exceed their share
     if had < entropy or (not t_ordered and excess > t):
         return False
-    if t_ordered and t < 1:
+    if t_ordered and t < 1 and size:
         gap, moved, at = 0.0, 0.0, 0
         for s in range(len(whole)):
             gap -= whole[s]
-            if at < len(code) and code[at] == s:
+            if at < len(code) and code[at] == s + 1:
                 gap += rows[at] / size
                 at += 1
             moved += abs(gap)

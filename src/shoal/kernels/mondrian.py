@@ -7,8 +7,8 @@ Equal values never part, so equal rows end in one group, and groups follow from 
 So a row need not be one record: it may be a combination of values with the number of records that share it.
 
 The table is kept column by column, and the rows of a node lie side by side in every column: a node is a range, cutting it is a stable
-partition of that range, and whatever is known about rows (their records, their target, their sensitive value, their number) is moved as one
-more column.
+partition of that range, and whatever is known about rows (their records, their target, their sensitive values, their number) is moved as
+one more column.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import records_of, scale_of
 from shoal.kernels.cuts import GAIN, GRID, VARIANCE, WIDEST, Columns, Worth, most_telling, new_work, widest
-from shoal.kernels.diversity import SLACK, CutDemand, sensitive_shares
+from shoal.kernels.diversity import CutDemand, cut_demand
 
 Rule = Literal["widest", "gain", "variance"]
 
@@ -40,10 +40,10 @@ def mondrian_groups(
     target: NDArray[Any] | None = None,
     classes: int = 0,
     sensitive: NDArray[Any] | None = None,
-    l: int = 1,  # noqa: E741
-    entropy_l: float = 1.0,
-    t: float = 1.0,
-    t_ordered: bool = False,
+    l: int | Sequence[int] = 1,  # noqa: E741
+    entropy_l: float | Sequence[float] = 1.0,
+    t: float | Sequence[float] = 1.0,
+    t_ordered: bool | Sequence[bool] = False,
     ratio: float = 0.0,
     narrowing: float = 0.0,
     against: NDArray[Any] | None = None,
@@ -70,7 +70,8 @@ def mondrian_groups(
     an ordered column and among the values of any other, and no longer when a cut has put it outside.
 
     A cut is allowable when both sides keep k records and, of the `sensitive` codes, l different ones, an entropy of log(entropy_l), and a
-    distance to the whole table of at most t (total variation; t_ordered: earth mover's over the order of codes that occur).
+    distance to the whole table of at most t (total variation; t_ordered: earth mover's over the order of codes that occur). `sensitive` may
+    have several columns, with l, entropy_l, t and t_ordered for all of them or one for each; a code of -1 counts for nothing.
     """
     many = records_of(rows, len(codes))
     _check(codes, ordered, positions, k, many)
@@ -78,16 +79,15 @@ def mondrian_groups(
     _check_target(rule, target, classes, against, codes)
     if not len(codes):
         return np.zeros(0, np.int64)
-    values, whole = sensitive_shares(sensitive, many, l, entropy_l, t)
-    checked = sensitive is not None and (l > 1 or entropy_l > 1 or t < 1)
+    # None where nothing is demanded, or nothing told: numba then leaves out the code for it, which takes longest to compile
+    secrets, demand = cut_demand(sensitive, many, l, entropy_l, t, t_ordered)
+    _check_room(positions, demand, len(codes))
     last = [] if target is None or kind == WIDEST else [target if kind == GAIN else _on_grid(target)]
-    last += [values] if checked else []
+    last += secrets
     data = _by_column(codes, [many, np.arange(len(codes)), *last])
     others = np.zeros((codes.shape[1] + 1, 0), np.int32)
     if against is not None:
         others = _by_column(against, [records_of(against_rows, len(against))])
-    # None where nothing is demanded, or nothing told: numba then leaves out the code for it, which takes longest to compile
-    demand = CutDemand(l, np.log(entropy_l) - SLACK, t + SLACK, t_ordered, whole) if checked else None
     worth = Worth(float(ratio), float(narrowing)) if kind != WIDEST else None
     return np.asarray(_mondrian(data, others, _columns(ordered, positions), k, demand, worth, kind, max(classes, 1) if kind == GAIN else 1))
 
@@ -104,6 +104,12 @@ def _check(codes: NDArray[Any], ordered: BoolArray, positions: Sequence[FloatArr
     for j in range(d if n else 0):
         if codes[:, j].min() < 0 or codes[:, j].max() >= len(positions[j]):
             raise ValueError(f"Column {j} has codes outside 0..{len(positions[j]) - 1}, of which there are positions.")
+
+
+def _check_room(positions: Sequence[FloatArray], demand: CutDemand | None, n: int) -> None:
+    """Values, sensitive codes and rows are numbered together, in 63 bits."""
+    if demand is not None and max(map(len, positions), default=0) * int(demand.extras.max()) * 2 * n >= 2**63:
+        raise ValueError("A column and a sensitive column have too many values together for so many rows.")
 
 
 def _check_target(rule: Rule, target: NDArray[Any] | None, classes: int, against: NDArray[Any] | None, codes: NDArray[Any]) -> None:

@@ -6,41 +6,50 @@ from numba import njit
 from shoal.arrays import FloatArray, IntArray
 
 MOST_PAIRS = 400_000_000  # distances up to which every record is looked at
+ROUNDING = 1e-11  # of a column's largest value: what a mean may be off by
 
 
 def davies_bouldin(points: FloatArray, clusters: IntArray) -> float:
     """Mean over the clusters of the worst (s + s') / |c - c'|, s the mean distance from the centroid c; lower is better.
 
-    NaN for fewer than two clusters, infinity where two centroids coincide.
+    Means of equal numbers differ in their last digits: what is smaller than that counts as nothing. Two clusters that are one and the same
+    point are not held against each other; NaN for fewer than two clusters, infinity where wide ones share a centroid, or all do.
     """
     data = np.ascontiguousarray(points, dtype=np.float64)
     sizes = np.bincount(clusters)
     held = np.flatnonzero(sizes)
     if len(held) < 2:
         return float("nan")
+    noise = ROUNDING * np.abs(data).max(axis=0)
     dense = (np.cumsum(sizes > 0) - 1)[clusters]
     centres = np.column_stack([np.bincount(dense, column) for column in data.T]) / sizes[held, None]
-    scatter = np.bincount(dense, np.sqrt(((data - centres[dense]) ** 2).sum(axis=1))) / sizes[held]
-    return float(_davies_bouldin(np.ascontiguousarray(centres), scatter))
+    apart = np.abs(data - centres[dense])
+    scatter = np.bincount(dense, np.sqrt((np.where(apart > noise, apart, 0.0) ** 2).sum(axis=1))) / sizes[held]
+    return float(_davies_bouldin(np.ascontiguousarray(centres), scatter, noise))
 
 
 @njit(cache=True)
-def _davies_bouldin(centres, scatter):
+def _davies_bouldin(centres, scatter, noise):
     m, d = centres.shape
     worst = np.zeros(m)
+    compared = False
     for a in range(m):
         for b in range(a + 1, m):
             total = 0.0
             for j in range(d):
-                step = centres[a, j] - centres[b, j]
-                total += step * step
+                step = abs(centres[a, j] - centres[b, j])
+                if step > noise[j]:
+                    total += step * step
             wide = scatter[a] + scatter[b]
-            if total <= 1e-24 * wide * wide:  # the same but for rounding
+            if total == 0.0 and wide == 0.0:
+                continue
+            if total == 0.0:
                 return np.inf
+            compared = True
             ratio = wide / np.sqrt(total)
             worst[a] = max(worst[a], ratio)
             worst[b] = max(worst[b], ratio)
-    return worst.mean()
+    return worst.mean() if compared else np.inf
 
 
 def silhouette(points: FloatArray, clusters: IntArray) -> tuple[float, float]:

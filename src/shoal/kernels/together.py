@@ -1,9 +1,12 @@
 """Rows that belong together, as households' do: which columns they share, and which groups of them look alike."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import IntArray
+from shoal.kernels.groups import class_ids
 
 SHARED = 0.95  # of the groups of two rows or more: a column that is the same inside so many of them tells who belongs together
 
@@ -21,6 +24,14 @@ def is_shared(codes: IntArray, groups: IntArray) -> bool:
     mixed[groups[codes != some[groups]]] = True
     several = size > 1
     return bool(several.any() and (~mixed[several]).mean() >= SHARED)
+
+
+def alike(columns: Sequence[IntArray], groups: IntArray) -> IntArray:
+    """For each group, how many look like it, itself among them: the same rows in these columns, each as often; 0 for a group without rows."""
+    classes = class_ids(columns)[0] if columns else np.zeros(len(groups), np.int64)  # without columns, only their size tells them apart
+    looks = signatures(classes, groups)
+    there = looks >= 0
+    return np.where(there, np.bincount(looks[there], minlength=1)[np.maximum(looks, 0)], 0)
 
 
 def signatures(classes: IntArray, groups: IntArray) -> IntArray:

@@ -14,11 +14,11 @@ from shoal.measures.anonymity import (
 )
 from shoal.measures.cells import CellLoss
 from shoal.measures.certainty import NCP
+from shoal.measures.households import UniqueHouseholds
 from shoal.measures.loss import IL, IL1, IL2, IL3, IL4, IL5, PIL, IL1s, IL2s, IL3s, IL5s, ILs
 from shoal.measures.separability import (
     CombinedUtility,
     DaviesBouldin,
-    GroupedSeparability,
     Separability,
     Silhouette,
     StructuralUtility,
@@ -32,6 +32,7 @@ MEASURES = (
     Uniqueness,
     AverageRisk,
     MaximumRisk,
+    UniqueHouseholds,
     DistinctLDiversity,
     EntropyLDiversity,
     RecursiveLDiversity,
@@ -53,7 +54,6 @@ MEASURES = (
     EarthMoversDistance,
     StructuralUtility,
     TrainedOnRelease,
-    GroupedSeparability,
     Separability,
     Silhouette,
     DaviesBouldin,
@@ -90,7 +90,6 @@ __all__ = [
     "DistributionDistance",
     "EarthMoversDistance",
     "EntropyLDiversity",
-    "GroupedSeparability",
     "IL1s",
     "IL2s",
     "IL3s",
@@ -105,6 +104,7 @@ __all__ = [
     "StructuralUtility",
     "TCloseness",
     "TrainedOnRelease",
+    "UniqueHouseholds",
     "Uniqueness",
     "utility_scores",
 ]

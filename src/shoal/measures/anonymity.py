@@ -19,7 +19,7 @@ from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Score
+from shoal.score import Better, Needs, Score
 from shoal.table import Table
 
 ROUNDING = 1e-9  # what parts of persons may add up to beside a whole one
@@ -39,6 +39,7 @@ class ClassMeasure(QuasiMeasure):
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
+    needs: ClassVar[Needs] = "release"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone, and from whose its rows are."""
@@ -171,6 +172,7 @@ class DiversityMeasure(QuasiMeasure):
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, None)
+    needs: ClassVar[Needs] = "release"
     missing_is: ClassVar[Literal["no value", "a value"]] = "no value"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.cell import expected_numbers, is_generalized, read, value_shares
+from shoal.kernels.groups import class_ids
 from shoal.kernels.separation import davies_bouldin, silhouette
 from shoal.kernels.trees.c45 import grow, predict, route
 from shoal.measures.loss import NumericLoss
@@ -28,6 +29,10 @@ from shoal.table import Table
 
 MOST_CLUSTERS = 20_000
 NO_TARGET = "There is no target: name the column to predict."
+MADE_ALIKE = (
+    "The release makes records alike, so none can be held back from training that is not in the others' values. "
+    "`shoal measure RUN --target COLUMN` protects each half anew, and tests on the other."
+)
 NO_NUMBERS = "There are no two records with numbers to compare."
 TOO_FEW = "There is no quasi-identifier to learn from, or no second record."
 
@@ -105,8 +110,11 @@ class TreeAccuracy(TableMeasure):
         return NO_TARGET if roles.target is None else "" if released_quasi(release, roles) and len(release) > 1 else TOO_FEW
 
     def fold(self, data: _Features) -> IntArray:
-        """The fold of each record: whole classes of the release together."""
-        return _grouped_folds(data.released, self.folds)
+        """The fold of each record: each class of the target dealt out evenly, by a draw that depends on contents alone."""
+        draws = _draws(np.column_stack([data.released, data.original, data.classes]))
+        fold = np.empty(len(data.classes), np.int64)
+        fold[np.lexsort((draws, data.classes))] = np.arange(len(fold)) % min(self.folds, len(fold))
+        return fold
 
     def tests(self, data: _Features) -> FloatArray:
         """What is tested on."""
@@ -125,34 +133,48 @@ class Separability(TreeAccuracy):
 
     name: ClassVar[str] = "separability"
     title: ClassVar[str] = "Separability (paper-compatible)"
+    hold_out: Literal["records", "classes"] = Field(
+        "records", description="What a fold holds out: records, as published; or whole classes of the release"
+    )
 
     def fold(self, data: _Features) -> IntArray:
-        """Each class of the target dealt out evenly, by a draw that depends on contents alone."""
-        draws = _draws(np.column_stack([data.released, data.original, data.classes]))
-        fold = np.empty(len(data.classes), np.int64)
-        fold[np.lexsort((draws, data.classes))] = np.arange(len(fold)) % min(self.folds, len(fold))
-        return fold
+        """As published, or classes of the release together."""
+        return super().fold(data) if self.hold_out == "records" else _grouped_folds(data.released, self.folds)
 
     def note(self) -> str:
-        """Why it flatters."""
-        return "As published: equal records are trained and tested on alike. See grouped-separability and trained-on-release."
-
-
-class GroupedSeparability(TreeAccuracy):
-    """Separability with all records of a class of the release in one fold: nothing is tested on what it was trained on."""
-
-    name: ClassVar[str] = "grouped-separability"
-    title: ClassVar[str] = "Separability, classes kept together"
+        """Why it misleads."""
+        if self.hold_out == "classes":
+            return "Whole classes are held out, so it falls as groups lean towards one class of the target."
+        return "As published: equal records are trained and tested on alike. See trained-on-release."
 
 
 class TrainedOnRelease(TreeAccuracy):
-    """Accuracy on original records of a decision tree trained on the release, tenfold, classes of the release kept together.
+    """Accuracy on original records of a decision tree trained on the release, tenfold; no value where the release makes records alike.
 
-    The release was made from all records, so it can flatter a little; `shoal measure --target` protects each half anew.
+    In groups, a record that is held out is still in the values of the others, and to hold out its whole group is to hide a part of the
+    table from the tree: neither is what somebody gets who trains on the release. `shoal measure --target` protects each half anew instead.
     """
 
     name: ClassVar[str] = "trained-on-release"
     title: ClassVar[str] = "Accuracy on originals, trained on the release"
+    hold_out: Literal["records", "classes"] = Field(
+        "records",
+        description="What a fold holds out: records; or whole classes of the release, in groups too, and then far too low (experiments)",
+    )
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Records must not have been put into groups."""
+        why = super().applies(original, release, roles)
+        if why or self.hold_out == "classes":
+            return why
+        columns = released_quasi(release, roles)
+        after = class_ids([release.table.codes(column) for column in columns])[1]
+        before = class_ids([original.codes(column)[release.source_row] for column in columns])[1]
+        return MADE_ALIKE if after < before else ""
+
+    def fold(self, data: _Features) -> IntArray:
+        """By records, or classes of the release together."""
+        return super().fold(data) if self.hold_out == "records" else _grouped_folds(data.released, self.folds)
 
     def tests(self, data: _Features) -> FloatArray:
         """The originals."""
@@ -316,6 +338,7 @@ class CombinedUtility(TableMeasure):
 
     name: ClassVar[str] = "combined-utility"
     title: ClassVar[str] = "Combined utility (paper-compatible)"
+    step: ClassVar[float | None] = 0.05
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[Bounds] = (None, 1)
     alpha: float = Field(0.5, ge=0, le=1, description="Weight of separability")

@@ -24,6 +24,7 @@ class SSE(NumericLoss):
 
     name: ClassVar[str] = "sse"
     title: ClassVar[str] = "Sum of squared errors (SSE)"
+    step: ClassVar[float | None] = None  # a sum has no whole
 
     def compare(self, pairs: Pairs) -> Compared:
         """Cell by cell."""
@@ -36,6 +37,7 @@ class SSA(NumericLoss):
 
     name: ClassVar[str] = "ssa"
     title: ClassVar[str] = "Sum of squares between groups (SSA)"
+    step: ClassVar[float | None] = None  # a sum has no whole
     better = "higher"
 
     def compare(self, pairs: Pairs) -> Compared:
@@ -49,6 +51,7 @@ class SST(NumericLoss):
 
     name: ClassVar[str] = "sst"
     title: ClassVar[str] = "Total sum of squares (SST)"
+    step: ClassVar[float | None] = None  # a sum has no whole
     better = "neither"
 
     def compare(self, pairs: Pairs) -> Compared:

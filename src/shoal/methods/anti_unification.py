@@ -21,9 +21,9 @@ from shoal.kernels.groups import class_ids
 from shoal.kernels.masks import Demand, mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.coordinates import ColumnMethod, constant_columns
-from shoal.methods.generalization import Generalization, Plan, coded, diversity
+from shoal.methods.diversity import Asked, words
+from shoal.methods.generalization import CloseGeneralization, Plan, coded
 from shoal.methods.publish import Publication
-from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -170,7 +170,7 @@ def _row_of_each(source: Source, counts: Counts, chance: Chance) -> IntArray:
     return order[np.searchsorted(places[order], np.arange(len(counts)))]
 
 
-class AntiUnificationSafe(Generalization):
+class AntiUnificationSafe(CloseGeneralization):
     """Every record shows what its group of at least k has in common; what the group differs in is suppressed (after Armengol & Torra 2016).
 
     One pattern and one row per record. Confidential values are not used to form groups, so they are not disclosed by them as anti-unification
@@ -180,7 +180,6 @@ class AntiUnificationSafe(Generalization):
 
     name: ClassVar[str] = "anti-unification-safe"
     title: ClassVar[str] = "Anti-unification, one pattern per record"
-    t: float = Field(1.0, gt=0, le=1, description="Largest distance of a group's confidential values from the whole table's; 1: not asked")
     order: Literal["least-suppressed", "fewest-first", "most-first"] = Field(
         "least-suppressed",
         description="Groups that suppress least; or by splitting as published, (<,>) or (>,<), with up to 2, 3, ... indifferent attributes",
@@ -204,7 +203,8 @@ class AntiUnificationSafe(Generalization):
         """Code, group, show what groups agree on."""
         table, rows = counts.table, counts.rows
         data = attributes(table, roles, columns, "values" if self.numeric == "values" else "bins", self.bins, self.name)
-        demand = self._demand(counts, roles)
+        asked = self.asked(counts, roles)
+        demand = _demand(self.k, asked)
         draws = chance.uniform(row_ids(table, chance), "who joins first")
         if self.order == "least-suppressed":
             groups = mask_groups(data.codes, demand, draws, rows)
@@ -213,7 +213,7 @@ class AntiUnificationSafe(Generalization):
         else:
             groups = pattern_groups(data.codes, demand, (">", "<"), "until-nothing", draws, rows)
         if self.numeric == "intervals":
-            groups = self._cut(counts, roles, [c for c in columns if _numeric(table, roles, c)], groups, demand)
+            groups = self._cut(counts, roles, [c for c in columns if _numeric(table, roles, c)], groups, asked)
         shown = self._shown(table, roles, columns, groups)
         binned = self._in_bins(table, roles, columns, data, groups) if self.numeric == "bins" else {}
         return Plan.whole(groups, counts, shown)._replace(cells=binned)
@@ -222,30 +222,11 @@ class AntiUnificationSafe(Generalization):
         """What a group shows where it is shown at all."""
         return "intervals" if self.publish == "suppressed" else self.publish
 
-    def wants_diversity(self) -> bool:
-        """Also for closeness."""
-        return super().wants_diversity() or self.t < 1
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        """What a group differs in may be a node of the tree, unless it is suppressed."""
+        return super().follows(roles) if self.publish != "suppressed" else ()
 
-    def _demand(self, counts: Counts, roles: Roles) -> Demand:
-        if self.t < 1 and not roles.confidential:
-            raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
-        if self.t < 1 and len(roles.confidential) > 1:
-            raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
-        found = self.sensitive(counts, roles)
-        if found is None and self.t == 1:
-            return Demand(self.k)
-        codes = counts.table.codes(roles.confidential[0]).astype(np.int32)
-        return Demand(self.k, codes, self.l, self.entropy, self.t, _numeric(counts.table, roles, roles.confidential[0]))
-
-    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
-        """Also closeness, where it was asked for."""
-        promised = super().promises(table, roles, columns)
-        if self.t == 1:
-            return promised
-        what = "ordered-t-closeness" if roles.scale(table, roles.confidential[0]) == "numeric" else "t-closeness"
-        return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
-
-    def _cut(self, counts: Counts, roles: Roles, numbers: Sequence[str], groups: IntArray, demand: Demand) -> IntArray:
+    def _cut(self, counts: Counts, roles: Roles, numbers: Sequence[str], groups: IntArray, asked: Sequence[Asked]) -> IntArray:
         """Groups parted further along their numbers, as Mondrian does, while both parts keep the demand: shorter intervals, nothing else changes."""
         if not numbers or self.t < 1:  # closeness is to the whole table, and a cut inside a group looks at the group
             return groups
@@ -257,8 +238,7 @@ class AntiUnificationSafe(Generalization):
             codes = np.ascontiguousarray(data.codes[rows])
             if (codes == codes[0]).all():
                 continue
-            wanted = diversity(None if demand.sensitive is None else demand.sensitive[rows], self.l, self.entropy)
-            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, rows=counts.rows[rows], **wanted)
+            parts = mondrian_groups(codes, data.ordered, data.positions, self.k, rows=counts.rows[rows], **words(asked, rows))
             result[rows] = np.where(parts > 0, made + parts - 1, g)
             made += int(parts.max())
         return result
@@ -285,6 +265,13 @@ class AntiUnificationSafe(Generalization):
             for j, column in enumerate(columns)
             if _numeric(table, roles, column)
         }
+
+
+def _demand(k: int, asked: Sequence[Asked]) -> Demand:
+    if not asked:
+        return Demand(k)
+    given = words(asked)
+    return Demand(k, given["sensitive"], given["l"], given["entropy_l"], [one.t for one in asked], [one.t_ordered for one in asked])
 
 
 def _numeric(table: Table, roles: Roles, column: str) -> bool:

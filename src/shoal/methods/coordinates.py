@@ -32,17 +32,22 @@ class ColumnMethod(Params):
     """A method that works on chosen columns: those named, or else all quasi-identifiers."""
 
     adds: ClassVar[tuple[str, ...]] = ()
+    counts_persons: ClassVar[bool] = False
     columns: tuple[str, ...] | None = Field(None, description="Columns to protect; absent: all quasi-identifiers")
 
     def reads(self, roles: Roles) -> tuple[str, ...]:
         """The columns it protects; a method that looks at others too says so."""
         return roles.quasi if self.columns is None else self.columns
 
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        """No hierarchy; a method that generalizes along them says so."""
+        return ()
+
     def chosen(self, table: Source, roles: Roles, takes: Sequence[Scale]) -> tuple[str, ...]:
         """The columns to work on, each of a scale the method is defined for."""
         columns = ColumnMethod.reads(self, roles)
         if not columns:
-            raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some.")
+            raise ParameterError(f"{self.name} has nothing to protect: there is no quasi-identifier. Name some: shoal look suggests roles.")
         for column in columns:
             if column not in table.columns:
                 raise DataError(f"{self.name}: the table has no column '{column}'.{did_you_mean(column, table.columns)}", about=column)
@@ -63,11 +68,11 @@ class ColumnMethod(Params):
             raise ParameterError(f"{self.name}: a column is named twice in columns.")
         return tuple(columns)
 
-    def enough_rows(self, rows: int, k: int) -> None:
-        """k rows are needed for one group of k."""
+    def enough_rows(self, rows: int, k: int, what: str = "row") -> None:
+        """k rows, or persons, are needed for one group of k."""
         if rows < k:
-            way_out = f"Use k of at most {rows}" if rows > 1 else "One row cannot be hidden among others"
-            raise DataError(f"The table has {counted(rows, 'row')}, fewer than k = {k}. {way_out}.")
+            way_out = f"Use k of at most {rows}" if rows > 1 else f"One {what} cannot be hidden among others"
+            raise DataError(f"The table has {counted(rows, what)}, fewer than k = {k}. {way_out}.")
 
     def step(self, columns: tuple[str, ...], guarantees: tuple[str, ...], promises: tuple[Promise, ...] = ()) -> Step:
         """What the certificate will say was done."""

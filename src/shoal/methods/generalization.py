@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,10 @@ from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
 from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.diversity import MISSING, Asked, Missing, diverse_enough, diversity_promises, real_codes
 from shoal.methods.publish import Publication, in_order, published
 from shoal.methods.recoding import Recoding, recoded
-from shoal.promises import Promise
+from shoal.promises import Promise, Unit
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -61,6 +62,7 @@ class Generalization(ColumnMethod):
     k: int = Field(10, ge=2, description="Smallest group size")
     l: int = Field(1, ge=1, description="Fewest different values of each confidential column in a group; 1: not asked")  # noqa: E741
     entropy: float = Field(1.0, ge=1, description="Fewest effective values (exp of the entropy) of each confidential column in a group")
+    missing: Missing = Field("ignored", description=MISSING)
 
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Count, plan on the counts, apply the plan to the rows."""
@@ -85,37 +87,32 @@ class Generalization(ColumnMethod):
         target = (roles.target,) if self.uses_target == "always" and roles.target is not None else ()
         return tuple(dict.fromkeys((*super().reads(roles), *confidential, *target)))
 
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        """Cells are nodes of the tree wherever a column has one."""
+        return tuple(column for column in super().reads(roles) if column in roles.hierarchies)
+
     def wants_diversity(self) -> bool:
         """Whether confidential values are looked at."""
         return self.l > 1 or self.entropy > 1.0
 
-    def sensitive(self, counts: Counts, roles: Roles) -> Int32Array | None:
-        """The confidential value of each combination, when diversity is asked for; that it can be had is checked first."""
+    def asked(self, counts: Counts, roles: Roles) -> list[Asked]:
+        """What groups must keep of each confidential column; that it can be had is checked first."""
         if self.l == 1 and self.entropy == 1.0:
-            return None
+            return []
         if not roles.confidential:
             raise ParameterError(f"{self.name}: l and entropy need a confidential column. Name one with --confidential.")
-        if len(roles.confidential) > 1:
-            raise ParameterError(f"{self.name}: diversity is kept for one confidential column. Name one, or protect in steps.")
-        codes = counts.table.codes(roles.confidential[0])
-        records = np.bincount(codes, counts.rows)
-        share = records[records > 0] / counts.total
-        effective = float(np.exp(-(share * np.log(share)).sum()))
-        if len(share) < self.l or effective < self.entropy - 1e-9:  # rounding
-            raise DataError(
-                f"{self.name}: the whole table has {counted(len(share), 'value')} of '{roles.confidential[0]}' ({effective:.2f} effective), "
-                f"so no group can have more. Ask for less."
-            )
-        return codes.astype(np.int32)
+        found = []
+        for column in roles.confidential:
+            codes = real_codes(counts.table, roles, column, self.missing)
+            diverse_enough(self.name, column, codes, counts.rows, self.l, self.entropy)
+            found.append(Asked(codes, self.l, self.entropy))
+        return found
 
     def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
-        """k, and the diversity that was asked for."""
-        promised = [Promise("k-anonymity", self.k, columns)]
-        if self.l > 1:
-            promised.append(Promise("l-diversity", self.l, columns, roles.confidential[0]))
-        if self.entropy > 1:
-            promised.append(Promise("entropy-l-diversity", self.entropy, columns, roles.confidential[0]))
-        return tuple(promised)
+        """k, and of each confidential column the diversity that was asked for."""
+        unit: Unit = "persons" if roles.person else "rows"
+        k = Promise("k-anonymity", self.k, columns, unit=unit)
+        return (k, *diversity_promises(roles, columns, self.l, self.entropy, self.missing, unit))
 
     def publication(self) -> Publication:
         """What a group shows of a column."""
@@ -144,6 +141,45 @@ class Generalization(ColumnMethod):
         step = self.step(columns, self.guarantees, self.promises(counts.table, roles, columns))
         recoding = Recoding(counts, plan.combination, dense, plan.rows, cells)
         return recoded(table, recoding, roles, step, chance, tuple(warnings))
+
+
+class CloseGeneralization(Generalization):
+    """Groups whose confidential values may also have to lie near those of the whole table."""
+
+    t: float = Field(
+        1.0, gt=0, le=1, description="Largest distance of a group's values of each confidential column from the whole table's; 1: not asked"
+    )
+
+    def wants_diversity(self) -> bool:
+        """Also for closeness."""
+        return super().wants_diversity() or self.t < 1
+
+    def asked(self, counts: Counts, roles: Roles) -> list[Asked]:
+        """Also closeness, which is of all cells: missing is a value there."""
+        if self.t < 1 and not roles.confidential:
+            raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
+        found = super().asked(counts, roles)
+        diverse = len(found)  # none, or one for each column
+        for at, column in enumerate(roles.confidential if self.t < 1 else ()):
+            ordered = _numeric(counts.table, roles, column)
+            if at < diverse and (found[at].codes >= 0).all():
+                found[at] = found[at]._replace(t=self.t, t_ordered=ordered)
+            else:
+                found.append(Asked(counts.table.codes(column).astype(np.int32), t=self.t, t_ordered=ordered))
+        return found
+
+    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
+        """Also closeness, where it was asked for."""
+        promised = super().promises(table, roles, columns)
+        if self.t == 1:
+            return promised
+        kinds = {True: "ordered-t-closeness", False: "t-closeness"}
+        return (*promised, *(Promise(kinds[_numeric(table, roles, column)], self.t, columns, column) for column in roles.confidential))
+
+
+def _numeric(table: Table, roles: Roles, column: str) -> bool:
+    """Whether confidential values are as far apart as they lie in order; the order of levels is not in the file, so they are just different."""
+    return roles.scale(table, column) == "numeric"
 
 
 def _refuse_names(counts: Counts, roles: Roles, columns: Sequence[str]) -> None:
@@ -196,8 +232,3 @@ def target_codes(counts: Counts, roles: Roles, name: str) -> tuple[Int32Array, i
             f"Group them into fewer, at most 255.{other}"
         )
     return codes.astype(np.int32), classes
-
-
-def diversity(sensitive: Int32Array | None, l: int, entropy: float) -> dict[str, Any]:  # noqa: E741
-    """The keywords kernels take."""
-    return {} if sensitive is None else {"sensitive": sensitive, "l": l, "entropy_l": entropy}

@@ -14,7 +14,8 @@ from shoal.kernels.cells import group_ranges
 from shoal.kernels.kactus import Parts, anonymize_combinations
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.kernels.trees.c45 import Tree, from_sklearn, grow, route
-from shoal.methods.generalization import Coded, Generalization, Plan, coded, diversity, target_codes, tree_codes
+from shoal.methods.diversity import words
+from shoal.methods.generalization import Coded, Generalization, Plan, coded, target_codes, tree_codes
 from shoal.methods.publish import Publication
 from shoal.randomness import Chance
 from shoal.roles import Roles
@@ -45,7 +46,7 @@ class TreeGuided(Generalization):
         else:
             grown = grow(codes, data.ordered, target, classes, least=self.k, confidence=self.confidence, rows=rows)
             tree, ordered = grown, data.ordered
-        wanted = diversity(self.sensitive(counts, roles), self.l, self.entropy)
+        wanted = words(self.asked(counts, roles))
         # records of a combination are interchangeable: their draws are keyed by the combination and a number
         draws = chance.uniform(numbered(row_ids(counts.table, chance), rows), "who lends")
         node = route(tree, codes, ordered)
@@ -117,7 +118,7 @@ class KactusRefined(TreeGuided):
         data = coded(counts.table, roles, columns)
         _, parts = self.climbed(counts, roles, data, chance)
         target, classes = target_codes(counts, roles, self.name)
-        sensitive = self.sensitive(counts, roles)
+        asked = self.asked(counts, roles)
         groups = np.full(len(parts.node), -1, np.int64)
         made = 0
         nodes, node = np.unique(parts.node, return_inverse=True)
@@ -127,8 +128,7 @@ class KactusRefined(TreeGuided):
             mine = order[starts[i] : starts[i + 1]]
             if where >= 0:
                 inside, rows = parts.combination[mine], parts.records[mine]
-                wanted = diversity(None if sensitive is None else sensitive[inside], self.l, self.entropy)
-                cut = _cut_further(data, inside, rows, target, classes, self.k, wanted)
+                cut = _cut_further(data, inside, rows, target, classes, self.k, words(asked, inside))
                 groups[mine] = cut + made
                 made += int(cut.max()) + 1
             progress("grouping", i, len(nodes))

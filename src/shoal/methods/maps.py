@@ -11,12 +11,13 @@ from pydantic import Field, model_validator
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, quiet
-from shoal.errors import DataError, ParameterError, counted
+from shoal.errors import ParameterError, counted
 from shoal.kernels.dissolve import dissolve
 from shoal.kernels.lvq import wlvq2
 from shoal.kernels.refine import swap_refinement
 from shoal.kernels.som import MANY, best_units, collaborate, kohonen_units, linear_mixture, map_shape, train
 from shoal.methods.coordinates import Standardize, as_points, constant_columns, coordinates_of, representatives
+from shoal.methods.diversity import MISSING, Missing, diverse_enough, diversity_promises, real_codes
 from shoal.methods.labels import Labelled, leaning
 from shoal.promises import Promise
 from shoal.randomness import Chance
@@ -44,7 +45,8 @@ class TwoLevel(Labelled):
 
     scope: ClassVar[Scope] = "table"
     takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
-    l: int = Field(1, ge=1, description="Fewest different values of the confidential column in a group; 1: not asked")  # noqa: E741
+    l: int = Field(1, ge=1, description="Fewest different values of each confidential column in a group; 1: not asked")  # noqa: E741
+    missing: Missing = Field("ignored", description=MISSING)
     views: int = Field(2, ge=1, description="Parts that the columns are cut into, in the order given; each gets a map. 1: no collaboration")
     standardize: Standardize = Field(
         "deviation", description="Whether numeric columns are divided by their sample standard deviation before distances are taken"
@@ -58,7 +60,7 @@ class TwoLevel(Labelled):
         return self
 
     def reads(self, roles: Roles) -> tuple[str, ...]:
-        """Also the confidential column, where groups are to be diverse."""
+        """Also the confidential columns, where groups are to be diverse."""
         return (*super().reads(roles), *(roles.confidential if self.l > 1 else ()))
 
     def allow_confidential(self, column: str) -> None:
@@ -67,19 +69,15 @@ class TwoLevel(Labelled):
             raise ParameterError(f"{leaning(self.name, column)} Ask for l of 2 or more, or leave labels out.")
 
     def sensitive(self, table: Table, roles: Roles) -> IntArray | None:
-        """The codes that every group must have l of."""
+        """The codes of each confidential column that every group must have l of, -1 for cells that are no value."""
         if self.l == 1:
             return None
-        if len(roles.confidential) != 1:
-            raise ParameterError(f"{self.name}: l needs one confidential column, and there are {len(roles.confidential)}. Name one.")
-        codes = table.codes(roles.confidential[0]).astype(np.int64)
-        distinct = int(codes.max(initial=0)) + 1
-        if distinct < self.l:
-            raise DataError(
-                f"{self.name}: the whole table has {counted(distinct, 'value')} of '{roles.confidential[0]}', "
-                f"so no group can have l = {self.l}. Use l of at most {distinct}."
-            )
-        return codes
+        if not roles.confidential:
+            raise ParameterError(f"{self.name}: l needs a confidential column. Name one with --confidential.")
+        found = [real_codes(table, roles, column, self.missing) for column in roles.confidential]
+        for column, codes in zip(roles.confidential, found):
+            diverse_enough(self.name, column, codes, np.ones(len(table), np.int64), self.l, 1.0)
+        return np.column_stack(found).astype(np.int64)
 
     def mapped(self, table: Table, roles: Roles, columns: tuple[str, ...], rng: Generator, mixture: bool, progress: Progress) -> Grouped:
         """Both levels. `mixture`: the first codes by a mixture of four units instead of the best one."""
@@ -131,7 +129,7 @@ class TwoLevel(Labelled):
 
     def diversity(self, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
         """What l promises."""
-        return (Promise("l-diversity", self.l, columns, roles.confidential[0]),) if self.l > 1 else ()
+        return tuple(diversity_promises(roles, columns, self.l, 1.0, self.missing))
 
     def only_numbers(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> None:
         """A unit is a point: it stands for numbers, and for nothing that is missing."""

@@ -12,24 +12,24 @@ from shoal.contracts import Progress
 from shoal.counts import Counts
 from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.generalization import Coded, Generalization, Plan, coded, diversity, target_codes
+from shoal.methods.diversity import Asked, real_codes, words
+from shoal.methods.generalization import CloseGeneralization, Coded, Plan, coded, target_codes
 from shoal.methods.publish import Publication
-from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.roles import Roles
-from shoal.table import Table
 
 
-class Mondrian(Generalization):
+class Mondrian(CloseGeneralization):
     """Cut at the median of the widest column while both sides keep k records (LeFevre, DeWitt & Ramakrishnan 2006, strict).
 
     Records that agree on every column stay together, so groups do not depend on the order of rows. Width is the share of the column's whole range,
-    for categories the share of its values. k-anonymous over its columns; with l, entropy or t also diverse or close in every group.
+    for categories the share of its values. k-anonymous over its columns; with l, entropy or t also diverse or close in every group. Where rows
+    of one person differ, every group keeps k persons.
     """
 
     name: ClassVar[str] = "mondrian"
     title: ClassVar[str] = "Strict Mondrian"
-    t: float = Field(1.0, gt=0, le=1, description="Largest distance of a group's confidential values from the whole table's; 1: not asked")
+    counts_persons: ClassVar[bool] = True
     publish: Publication = Field(
         "intervals",
         description="intervals; sets of values; counts, sets with how often each occurs; mean, which is no longer truthful for one record",
@@ -41,46 +41,47 @@ class Mondrian(Generalization):
 
     def cut(self, counts: Counts, roles: Roles, data: Coded) -> IntArray:
         """The group of each combination."""
-        wanted = diversity(self._sensitive(counts, roles), self.l, self.entropy)
-        if self.t < 1:
-            wanted |= {"t": self.t, "t_ordered": _numeric(counts.table, roles)}
-        rule = self.rule(counts, roles)
+        wanted, rule = words(self.asked(counts, roles)), self.rule(counts, roles)
         return mondrian_groups(data.codes, data.ordered, data.positions, self.k, rows=counts.rows, **rule, **wanted)
 
-    def wants_diversity(self) -> bool:
-        """Also for closeness."""
-        return super().wants_diversity() or self.t < 1
+    def reads(self, roles: Roles) -> tuple[str, ...]:
+        """Also whose each row is: k persons are k different numbers of persons."""
+        return (*super().reads(roles), *roles.person)
+
+    def asked(self, counts: Counts, roles: Roles) -> list[Asked]:
+        """Also k persons, where rows are told to be a person's."""
+        found = super().asked(counts, roles)
+        if roles.person:
+            persons = counts.table.codes(roles.person[0]).astype(np.int32)
+            self.enough_rows(int(persons.max(initial=-1)) + 1, self.k, "person")
+            self._refuse_in_persons(counts, roles, persons)
+            found.append(Asked(persons, self.k))
+        return found
+
+    def _refuse_in_persons(self, counts: Counts, roles: Roles, persons: Int32Array) -> None:
+        """Different values are of different persons only where each has one; entropy and closeness are counted in rows here."""
+        if self.entropy > 1 or self.t < 1:
+            raise ParameterError(
+                f"{self.name}: rows of one person differ in what is protected, and {'entropy' if self.entropy > 1 else 't'} in persons would need "
+                "one row of each. Ask for k and l, which count different persons, or release one row a person."
+            )
+        for column in roles.confidential if self.l > 1 else ():
+            codes = real_codes(counts.table, roles, column, self.missing)
+            pairs = np.unique(np.stack([persons, codes])[:, codes >= 0], axis=1)
+            if (np.diff(pairs[0]) == 0).any():
+                raise ParameterError(
+                    f"{self.name}: l cannot be promised in persons: rows of one person differ in what is protected, and '{column}' differs "
+                    "between them too. Make it one value a person, or ask for k alone.",
+                    about=column,
+                )
 
     def publication(self) -> Publication:
         """As asked."""
         return self.publish
 
-    def promises(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
-        """Also closeness, where it was asked for."""
-        promised = super().promises(table, roles, columns)
-        if self.t == 1:
-            return promised
-        what = "ordered-t-closeness" if _numeric(table, roles) else "t-closeness"
-        return (*promised, Promise(what, self.t, columns, roles.confidential[0]))
-
-    def _sensitive(self, counts: Counts, roles: Roles) -> Int32Array | None:
-        if self.t < 1 and not roles.confidential:
-            raise ParameterError(f"{self.name}: t needs a confidential column. Name one with --confidential.")
-        if self.t < 1 and len(roles.confidential) > 1:
-            raise ParameterError(f"{self.name}: closeness is kept for one confidential column. Name one, or protect in steps.")
-        found = self.sensitive(counts, roles)
-        if found is None and self.t < 1:
-            return counts.table.codes(roles.confidential[0]).astype(np.int32)
-        return found
-
     def rule(self, counts: Counts, roles: Roles) -> dict[str, Any]:
         """How the next cut is chosen."""
         return {"rule": "widest"}
-
-
-def _numeric(table: Table, roles: Roles) -> bool:
-    """Whether confidential values are as far apart as they lie in order; the order of levels is not in the file, so they are just different."""
-    return roles.scale(table, roles.confidential[0]) == "numeric"
 
 
 class InfogainMondrian(Mondrian):
@@ -145,6 +146,8 @@ class BalancedMondrian(InfogainMondrian):
             )
         if self.l > 1 or self.entropy > 1 or self.t < 1:
             raise ParameterError(f"{self.name}: classes=apart keeps k alone. Leave out l, entropy and t, or use classes=together.")
+        if roles.person:
+            raise ParameterError(f"{self.name}: classes=apart counts rows, and rows of one person differ. Use classes=together.")
         target, classes = target_codes(counts, roles, self.name)
         part = _parts(target, counts.rows, classes, self.k)
         groups = np.empty(len(counts), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -37,9 +38,10 @@ def published(
         hidden = np.zeros(len(values.start) - 1, np.bool_) if shown is None else ~shown[:, j]
         hidden &= names != [None]  # a column without a value has nothing to hide
         numbers = positions if table.kind(column) in ("number", "date") and roles.scale(table, column) == "numeric" else None
+        dates = numbers is not None and table.kind(column) == "date"  # of which no set is a list
         hierarchy = roles.hierarchies.get(column)
         if hierarchy is not None:
-            listed = len(names) + len(hierarchy.leaves) if numbers is None else 1 if publication == "intervals" else MOST_VALUES
+            listed = len(names) + len(hierarchy.leaves) if numbers is None else 1 if dates or publication == "intervals" else MOST_VALUES
             cells = _nodes(hierarchy, values, names, listed)
         elif publication == "mean" and numbers is not None:
             means = _means(values, numbers)
@@ -49,7 +51,8 @@ def published(
             pattern = next((name for name in names if name is not None), "")
             cells = [None if mean != mean else cell.like(mean, pattern) for mean in means.tolist()]
         else:
-            cells = _sets(_runs(values, numbers, publication), names, publication == "counts")
+            runs = _runs(values, numbers, "intervals" if dates else publication)
+            cells = _sets(runs, names, publication == "counts", _months(names) if dates else None)
         if hidden.any():
             cells = [cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)]
         result[column] = pa.array(cells, pa.string())
@@ -119,12 +122,29 @@ def _runs(values: Values, numbers: FloatArray | None, publication: Publication) 
     return _Runs(np.searchsorted(first, start), code[first], code[last], np.add.reduceat(rows, first))
 
 
-def _sets(runs: _Runs, names: Sequence[str | None], with_counts: bool) -> list[str | None]:
-    """Each group's values and intervals as a set; of one, that one."""
+def _months(names: Sequence[str | None]) -> list[tuple[str, str]]:
+    """The first and the last day of each date's month, for intervals that do not end at somebody's date; the dates where all lie in a year."""
+    known = [name for name in names if name is not None]
+    short = not known or int(known[-1][:4]) * 12 + int(known[-1][5:7]) - int(known[0][:4]) * 12 - int(known[0][5:7]) < 12
+    ends = []
+    for name in names:
+        if short or name is None:
+            ends.append((name or "", name or ""))
+            continue
+        month, times = name[:7], ("", "") if len(name) == 10 else (" 00:00:00", " 23:59:59.999999" if "." in name else " 23:59:59")
+        last = calendar.monthrange(int(name[:4]), int(name[5:7]))[1]
+        ends.append((f"{month}-01{times[0]}", f"{month}-{last}{times[1]}"))
+    return ends
+
+
+def _sets(runs: _Runs, names: Sequence[str | None], with_counts: bool, months: Sequence[tuple[str, str]] | None = None) -> list[str | None]:
+    """Each group's values and intervals as a set; of one, that one. Intervals of dates end with months."""
     inside = [cell.write_element(name) for name in names]
     which, there = combinations([runs.first, runs.last], len(runs.first))  # many groups have the same: each is written once
     ends = list(zip(runs.first[there].tolist(), runs.last[there].tolist()))
-    each = [inside[a] if a == b else f"[{inside[a]}..{inside[b]}]" for a, b in ends]
+    low, high = (inside, inside) if months is None else zip(*months)
+    alike = [a == b if months is None or a != b else low[a] == high[b] for a, b in ends]  # beside missing, a date is held by some only
+    each = [inside[a] if one else f"[{low[a]}..{high[b]}]" for (a, b), one in zip(ends, alike)]
     alone = np.array([cell.write_value(names[a]) if a == b else text for (a, b), text in zip(ends, each)], object)
     texts = alone[which[runs.start[:-1]]]
     several = np.flatnonzero(np.diff(runs.start) > 1).tolist()

@@ -11,11 +11,11 @@ from html import escape
 
 LIGHT = (
     "--page:#f4f7f9;--card:#ffffff;--ink:#13212b;--muted:#566873;--accent:#0b6e7f;--accent-soft:#e0f0f2;"
-    "--before:#8a9fae;--warn:#b8412b;--warn-soft:#fbeae6;--grid:#dde4e9"
+    "--before:#8a9fae;--warn:#b8412b;--warn-soft:#fbeae6;--grid:#dde4e9;--fine:#25713a;--fine-soft:#e4f3e8;--care:#8a5a00;--care-soft:#fdf1d8"
 )
 DARK = (
     "--page:#0e161b;--card:#162128;--ink:#e4ecf0;--muted:#9fb1bc;--accent:#43b5c8;--accent-soft:#17343c;"
-    "--before:#748a97;--warn:#f08d74;--warn-soft:#3a211c;--grid:#2b3a43"
+    "--before:#748a97;--warn:#f08d74;--warn-soft:#3a211c;--grid:#2b3a43;--fine:#6cc381;--fine-soft:#15301e;--care:#e3b155;--care-soft:#35290f"
 )
 # Paper is white whatever the reader's screen prefers, so print repeats the light palette.
 STYLE = (

@@ -188,8 +188,8 @@ def _size_bins(counts: Mapping[int, int], promised_k: int | None) -> list[tuple[
     return bins if k == 1 or bins[0][0] < k else [(1, k - 1, 0), *bins]
 
 
-def class_sizes(histogram: Mapping[int, int], promised_k: int | None) -> str:
-    """How many classes there are of each size; uniques and sizes below the promised k stand out."""
+def class_sizes(histogram: Mapping[int, int], promised_k: int | None, unit: str = "record") -> str:
+    """How many classes there are of each size, in rows, persons or whatever was counted; uniques and sizes below the promised k stand out."""
     title = "Class sizes"
     counts = {int(size): int(n) for size, n in histogram.items() if size >= 1 and n > 0}
     if not counts:
@@ -208,7 +208,7 @@ def class_sizes(histogram: Mapping[int, int], promised_k: int | None) -> str:
     for i, (low, high, classes) in enumerate(bins):
         middle, tall = left + (i + 0.5) * slot, (bottom - top) * classes / ticks[-1]
         words = f"{low:,}" if low == high else f"{low:,}–{high:,}"
-        tip = f"{number(classes)} {'class' if classes == 1 else 'classes'} of {words} {'record' if words == '1' else 'records'}"
+        tip = f"{number(classes)} {'class' if classes == 1 else 'classes'} of {words} {unit if words == '1' else unit + 's'}"
         tall = max(tall, 1.5) if classes else 0.0
         fill = WARN if high < max(k, 2) else ACCENT
         bar = slot * 0.74
@@ -223,7 +223,7 @@ def class_sizes(histogram: Mapping[int, int], promised_k: int | None) -> str:
         edge = left + below * slot
         marks.append(rule(edge, top - 26, edge, bottom, WARN, 1.2, "4 3"))
         marks.append(text_at(edge + 5, top - 18, f"promised k = {k:,}", fill=WARN))
-    marks.append(rule(left, bottom, right, bottom, MUTED) + text_at(0, 12, "classes") + text_at(right, 262, "records in the class", "end"))
+    marks.append(rule(left, bottom, right, bottom, MUTED) + text_at(0, 12, "classes") + text_at(right, 262, f"{unit}s in the class", "end"))
     short = sum(n for size, n in counts.items() if size < k)
     words = f"{number(sum(counts.values()))} classes, the smallest of {number(min(counts))}; {number(counts.get(1, 0))} are unique"
     return picture(WIDTH, 268, title, f"{words}; {number(short)} below the promised size." if promised_k else words + ".", marks)

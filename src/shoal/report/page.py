@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from shoal.report.drawing import STYLE, safe
 from shoal.report.page_style import PAGE_STYLE
 
+OPEN_COLUMNS = 6  # more are folded
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -35,8 +36,9 @@ def figure(title: str, sentence: str, svg: str, kind: str = "") -> str:
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows of ready cells; a name that begins with # heads a column of numbers."""
     head = "".join(f'<th scope="col" class="n">{safe(n[1:])}</th>' if n[0] == "#" else f'<th scope="col">{safe(n)}</th>' for n in names)
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    labels = [f'<td data-label="{safe(name.lstrip("#"))}"' for name in names]  # a narrow screen stacks cells, each beside its label
+    body = "".join(f"<tr>{''.join(cell.replace('<td', label, 1) for cell, label in zip(row, labels))}</tr>" for row in rows)
+    return f'<div class="scroll"><table class="stack"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def numeral(text: str) -> str:
@@ -47,6 +49,12 @@ def numeral(text: str) -> str:
 def words(text: object) -> str:
     """A cell of words."""
     return f'<td class="words">{safe(text)}</td>'
+
+
+def column_names(names: Sequence[str]) -> str:
+    """Names of columns; many are folded away."""
+    chips = f'<span class="names">{" ".join(f"<code>{safe(name)}</code>" for name in names)}</span>'
+    return chips if len(names) <= OPEN_COLUMNS else f"<details><summary>{len(names):,} columns</summary>{chips}</details>"
 
 
 def count(n: int, noun: str) -> str:

@@ -1,17 +1,21 @@
 """The numbers behind before-and-after pictures, in a form that may be published.
 
-Bins are cut at round numbers inside the released values' range, their ends are open, shares are rounded to whole per cent, and a category
-the release does not hold is counted under "other": no picture shows an original value, or a bin only a few originals are in.
+Bins are cut at round numbers, years or months inside the released values' range, their ends are open, and shares are rounded to whole per
+cent. A category is named only where at least five released records hold it, and at least as many as k-anonymity is promised for, persons
+where persons are told; the rest is counted under "other". So no picture shows an original value, or a bin only a few originals are in.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.arrays import FloatArray
 from shoal.cell import expected_numbers, is_generalized, read, value_shares
+from shoal.promises import K_ANONYMITY
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
 from shoal.roles import Roles
@@ -19,69 +23,105 @@ from shoal.table import Table
 
 BINS = 12
 CATEGORIES = 12
+FEWEST = 5  # records that a picture tells of
+DAY = 86_400_000_000  # microseconds
 
 
 def before_after(original: Table, release: Release, roles: Roles) -> list[BeforeAfter]:
     """One picture for each quasi-identifier."""
     pictures = []
+    fewest = max([FEWEST, *(math.ceil(promise.value) for promise in release.promises if promise.kind is K_ANONYMITY)])
+    weights = _weights(release)
     for column in roles.quasi:
         if column not in release.table.columns or release.table.missing(column).all():
             continue
         kinds = (original.kind(column), release.table.kind(column))
-        if roles.scale(original, column) == "numeric" and kinds == ("number", "number"):
-            pictures.append(_numbers(column, original.number(column), release.table.number(column)))
-        elif roles.scale(original, column) == "numeric" and kinds == ("number", "text"):
-            expected = expected_numbers(release.table, column)
-            if not np.isnan(expected).all():  # else all suppressed: there is no after to show
-                pictures.append(_numbers(column, original.number(column), expected))
+        if roles.scale(original, column) == "numeric" and kinds[0] in ("number", "date"):
+            after = expected_numbers(release.table, column) if kinds[1] == "text" else release.table.number(column)
+            if not np.isnan(after).all():  # else all suppressed: there is no after to show
+                low, high = np.quantile(after[~np.isnan(after)], [0.02, 0.98])
+                timed = kinds[0] == "date" and not pa.types.is_date(original.column(column).type)
+                bins = _round_dates(low, high, DAY if timed else 1) if kinds[0] == "date" else _round_bins(low, high)
+                pictures.append(_binned(column, original.number(column), after, bins, fewest))
         elif "date" not in kinds:
-            pictures.append(_categories(column, original, release.table, roles))
+            pictures.append(_categories(column, original, release.table, roles, weights, fewest))
     return pictures
 
 
-def _numbers(column: str, before: FloatArray, after: FloatArray) -> BeforeAfter:
-    known = after[~np.isnan(after)]
-    edges = _round_edges(*np.quantile(known, [0.02, 0.98]))
-    labels = [f"< {_short(edges[0])}", *(_short(edge) for edge in edges[:-1]), f"≥ {_short(edges[-1])}"]
+def _weights(release: Release) -> FloatArray:
+    """What each released row counts: rows of one person count one together."""
+    if release.persons is None:
+        return np.ones(len(release))
+    return np.asarray(1 / np.bincount(release.persons)[release.persons])
+
+
+class _Bins(NamedTuple):
+    edges: FloatArray
+    labels: list[str]
+
+
+def _binned(column: str, before: FloatArray, after: FloatArray, bins: _Bins, fewest: int) -> BeforeAfter:
+    edges, names = bins
+    labels = [f"< {names[0]}", *names[:-1], f"≥ {names[-1]}"]
     shares = []
     for side in (before, after):
         counts = np.bincount(np.searchsorted(edges, side[~np.isnan(side)], "right"), minlength=len(edges) + 1)
-        shares.append(_rounded([*counts.tolist(), int(np.isnan(side).sum())], len(side)))
+        shares.append(_rounded([*counts.tolist(), int(np.isnan(side).sum())], len(side), fewest))
     if shares[0][-1] == shares[1][-1] == 0:
         return BeforeAfter(column, tuple(labels), shares[0][:-1], shares[1][:-1])
     return BeforeAfter(column, (*labels, "missing"), *shares)
 
 
-def _categories(column: str, original: Table, released: Table, roles: Roles) -> BeforeAfter:
-    counts = [_counts(original, table, column) for table in (original, released)]
+def _categories(column: str, original: Table, released: Table, roles: Roles, weights: FloatArray, fewest: int) -> BeforeAfter:
+    counts = [_counts(original, table, column, np.ones(len(table))) for table in (original, released)]
+    held = _counts(original, released, column, weights)
+    named = [level for level in held if level is not None and held[level] >= fewest]
     if roles.scale(original, column) == "ordinal":
-        order = [level for level in roles.levels(original, column) if level in counts[1]]
+        order = [level for level in roles.levels(original, column) if level in named]
     else:
-        order = sorted((level for level in counts[1] if level is not None), key=lambda level: (-counts[1][level], level))
+        order = sorted(named, key=lambda level: (-counts[1][level], level))
     shown = order[:CATEGORIES]
     shares = []
     for side, rows in zip(counts, (len(original), len(released))):
         listed = [side.get(level, 0) for level in shown]
-        shares.append(_rounded([*listed, side.get(None, 0), rows - sum(listed) - side.get(None, 0)], rows))
+        shares.append(_rounded([*listed, side.get(None, 0), rows - sum(listed) - side.get(None, 0)], rows, fewest))
     labels = [*shown, "missing", "other"]
     keep = [i for i in range(len(labels)) if i < len(shown) or shares[0][i] or shares[1][i]]
     return BeforeAfter(column, tuple(labels[i] for i in keep), *(tuple(side[i] for i in keep) for side in shares))
 
 
-def _counts(original: Table, table: Table, column: str) -> dict[str | None, int]:
+def _counts(original: Table, table: Table, column: str, weights: FloatArray) -> dict[str | None, int]:
     """Records by value; a set counts for each of its values in its share, a suppressed cell for none."""
-    counts = np.bincount(table.codes(column)).tolist()
+    counts = np.bincount(table.codes(column), weights).tolist()
     sets = is_generalized(original, table, column)
     found: dict[str | None, float] = {}
     for level, count in zip(table.levels(column).to_pylist(), counts):
         for value, share in (value_shares(read(level)) if sets else {None if level is None else str(level): 1.0}).items():
             found[value] = found.get(value, 0.0) + share * count
-    return {value: round(count) for value, count in found.items()}
+    return {value: int(count + 1e-6) for value, count in found.items()}  # in whole records, or persons
 
 
-def _rounded(counts: list[int], rows: int) -> tuple[float, ...]:
-    """Whole per cent; fewer than five records read as none."""
-    return tuple(round(count / rows, 2) if count >= 5 else 0.0 for count in counts)
+def _rounded(counts: list[int], rows: int, fewest: int) -> tuple[float, ...]:
+    """Whole per cent; too few records read as none."""
+    return tuple(round(count / rows, 2) if count >= fewest else 0.0 for count in counts)
+
+
+def _round_bins(low: float, high: float) -> _Bins:
+    edges = _round_edges(low, high)
+    return _Bins(edges, [_short(edge) for edge in edges])
+
+
+def _round_dates(low: float, high: float, day: int) -> _Bins:
+    """About BINS cuts where a year, or a month, begins; dates are counted in days, or a day in so many."""
+    first, last = (int(np.datetime64(math.floor(end / day), "D").astype("M8[M]").astype(int)) for end in (low, high))
+    step = next(
+        (step for step in (1, 3, 6, *(12 * years for years in (1, 2, 5, 10, 20, 50, 100, 200, 500))) if (last - first) / step <= BINS),
+        12_000,
+    )
+    begin = -(-(first + 1 + 1970 * 12) // step) * step - 1970 * 12  # years count from 0, so that decades are decades
+    months = np.arange(begin, last + 1, step) if begin <= last else np.array([first])
+    starts = months.astype("M8[M]")
+    return _Bins(starts.astype("M8[D]").astype(np.float64) * day, [str(start)[:4] if step >= 12 else str(start) for start in starts])
 
 
 def _round_edges(low: float, high: float) -> FloatArray:

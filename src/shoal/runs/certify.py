@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.certificate import (
     AttackPart,
+    LeavesPart,
     MeasurePart,
     NotTried,
     PromisePart,
@@ -21,17 +23,20 @@ from shoal.certificate import (
 )
 from shoal.errors import counted, number
 from shoal.folders import sha256_of
-from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity
+from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
+from shoal.published import Rounding
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
+from shoal.runs.leaves import MOST, looked_over
 from shoal.runs.unit import unit_of
-from shoal.score import Score, disclosure_risk, overall_score
+from shoal.score import AttackResult, Score, disclosure_risk, overall_score
 from shoal.table import Table
 
 LINKAGE_LIMIT = 0.2  # beyond this share of records linked, the certificate warns
 CORE = (KAnonymity.name, DistinctLDiversity.name, CellLoss.name, IL.name)  # what summary and warnings are made of
+DISCLOSURE_RISK = (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)  # what the literature's DR is made of
 
 
 def certify(
@@ -42,10 +47,11 @@ def certify(
     checked: Sequence[Checked],
     scores: Sequence[Score],
     attacked: Attacked,
-    roleless: Sequence[str] = (),
 ) -> TableCertificate:
     """Everything that may be published about a release."""
-    table, unit = release.table, unit_of(original, release, roles)
+    release = looked_over(original, release, roles)
+    table = release.table
+    unit = unit_of(original, release, roles).model_copy(update=households(original, release, roles))
     return TableCertificate.now(
         release=TableFile(
             file=file.name,
@@ -59,6 +65,7 @@ def certify(
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
             identifiers_removed=len(roles.identifier) + len(roles.person),
+            left_out=len(roles.left_out),
             target=roles.target,
             hierarchies=tuple(sorted(roles.hierarchies)),
         ),
@@ -69,18 +76,18 @@ def certify(
         attacks=tuple(map(AttackPart.of, attacked.results)),
         not_tried=tuple(NotTried(name=name, why=why) for name, why in attacked.not_tried.items()),
         summary=summary(scores, attacked),
-        warnings=tuple(
-            dict.fromkeys(one for one in (unit.warning, *warnings(original, release, roles, scores, attacked, roleless)) if one)
-        ),
+        leaves=tuple(map(LeavesPart.of, (release.leaves or ())[:MOST])),
+        warnings=tuple(dict.fromkeys(one for one in (unit.warning, *warnings(release, roles, scores, attacked)) if one)),
     )
 
 
 def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
-    """One loss, one risk, and the thesis's DR and Score where they can be had (all as shares of 1)."""
+    """One loss, the worst risk, and the thesis's DR and Score, of the attacks' textbook forms, where they can be had (all as shares of 1)."""
     value = {score.name: score.value for score in scores}
-    rate = {result.name: result.rate for result in attacked.results}
-    linkage = max((result for result in attacked.results if result.risk == "linkage"), key=lambda result: result.rate, default=None)
-    parts = [rate.get(attack.name) for attack in (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)]
+    rate = {result.name: result.textbook.rate for result in attacked.results}
+    linkage, outlying = worst(attacked)
+    far = outlying.outliers if outlying else None
+    parts = [rate.get(attack.name) for attack in DISCLOSURE_RISK]
     risk = disclosure_risk(*(part for part in parts if part is not None)) if None not in parts else None
     loss, published = value.get(CellLoss.name), value.get(IL.name)
     return Summary(
@@ -90,33 +97,65 @@ def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
         risk_low=linkage.interval[0] if linkage else None,
         risk_high=linkage.interval[1] if linkage else None,
         risk_attack=linkage.name if linkage else None,
+        risk_how=linkage.how if linkage else "",
+        outliers=far.tried if far else 0,
+        outlier_risk=far.rate if far else None,
+        outlier_low=far.interval[0] if far else None,
+        outlier_high=far.interval[1] if far else None,
+        outlier_attack=outlying.name if outlying else None,
         disclosure_risk=risk,
         information_loss=published / 100 if published is not None else None,
         score=overall_score(published / 100, risk) if published is not None and risk is not None else None,
     )
 
 
-def warnings(
-    original: Table, release: Release, roles: Roles, scores: Sequence[Score], attacked: Attacked, roleless: Sequence[str] = ()
-) -> Iterator[str]:
+def households(original: Table, release: Release, roles: Roles) -> dict[str, Any]:
+    """How many are released, and the share that no other looks like."""
+    measure = UniqueHouseholds()
+    if measure.applies(original, release, roles):
+        return {}
+    score = measure.measure(original, release, roles)
+    return {"households": score.details["households"], "households_told": score.value}
+
+
+def worst(attacked: Attacked) -> tuple[AttackResult | None, AttackResult | None]:
+    """The linkage that finds most of all records, and the one that finds most of the outliers; each the maximum over its forms."""
+    linkage = [result for result in attacked.results if result.risk == "linkage"]
+    far = [(result.outliers.rate, result) for result in linkage if result.outliers]
+    return max(linkage, key=lambda one: one.rate, default=None), max(far, key=lambda one: one[0], default=(0.0, None))[1]
+
+
+def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: Attacked) -> Iterator[str]:
     """What a careful colleague would say, in plain words."""
     by_name = {score.name: score for score in scores}
     yield from release.warnings
     yield from _about_steps(release, roles, by_name.get(KAnonymity.name))
-    yield from _about_columns(original, release, roles, roleless)
+    yield from _about_columns(release, roles)
     diversity = by_name.get(DistinctLDiversity.name)
     for column, distinct in (diversity.per_column if diversity else {}).items():
         if distinct < 2:
             yield f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value."
-    for name, why in attacked.not_tried.items():
-        yield f"{name} was not tried: {why} Disclosure risk and score are not stated without it."
+    for attack in DISCLOSURE_RISK:
+        if attack.name in attacked.not_tried:
+            yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
+            rate, low, high = map(Rounding(len(release)).share, (result.rate, *result.interval))
             of = "records" if result.unit == "rows" else result.unit
             yield (
-                f"{result.name} finds {result.rate:.1%} of the {of} (95 % interval {result.interval[0]:.1%} to {result.interval[1]:.1%}; "
-                f"blind guessing {result.chance:.2%})."
+                f"{result.name} finds {rate:.1%} of the {of} (95 % interval {low:.1%} to {high:.1%}; blind guessing {result.chance:.2%})."
             )
+    yield from _about_outliers(*worst(attacked), Rounding(len(release)))
+
+
+def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None, rounding: Rounding) -> Iterator[str]:
+    """An average hides those who are easiest to find."""
+    far = outlying.outliers if outlying else None
+    if linkage and outlying and far and far.rate > LINKAGE_LIMIT and far.rate > 2 * outlying.chance and far.rate > linkage.rate:
+        yield (
+            f"{outlying.name} finds {rounding.share(far.rate):.1%} of the 5 % most outlying records, {number(far.tried)} of them, though "
+            f"{rounding.share(linkage.rate):.1%} is the most that any attack finds on average."
+        )
 
 
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:
@@ -141,28 +180,9 @@ def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Itera
             )
 
 
-def _about_columns(original: Table, release: Release, roles: Roles, roleless: Sequence[str]) -> Iterator[str]:
-    """Columns that leave as they are."""
+def _about_columns(release: Release, roles: Roles) -> Iterator[str]:
+    """Quasi-identifiers that leave as they are."""
     touched = {column for step in release.made_by for column in step.columns}
     for column in roles.quasi:
         if column not in touched and release.made_by:
             yield f"The quasi-identifier '{column}' was not protected by any step; it is released as it is."
-    unnamed = [column for column in roleless if column not in touched and column != roles.target]
-    if unnamed:
-        yield (
-            f"No role was given to {', '.join(repr(column) for column in unnamed)}; released as they are. Check that nobody could know them."
-        )
-    telling = [
-        column
-        for column in (*roles.confidential, *roles.other, *roles.weight)
-        if column in original.columns and column not in touched and _nearly_unique(original, column)
-    ]
-    if telling:
-        yield (
-            f"{', '.join(repr(c) for c in telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and different in nearly every row: "
-            "whoever knows such a value finds the record."
-        )
-
-
-def _nearly_unique(table: Table, column: str) -> bool:
-    return len(table) >= 20 and int(table.codes(column).max(initial=0)) + 1 > 0.9 * len(table)

@@ -27,6 +27,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, ShoalError, counted
 from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of
 from shoal.promises import Checked
+from shoal.published import published
 from shoal.randomness import new_secret, rng_for
 from shoal.registry import Kind, known, make
 from shoal.report.collection_page import collection_page
@@ -170,7 +171,7 @@ def protect_space(
         subject = CollectionSubject(space, release)
         scores = measure_all(subject, (), secret, progress)
         attacked = attack_all(subject, (), secret, progress)
-        certificate = _certificate(file, subject, checked, scores, attacked)
+        certificate = published(_certificate(file, subject, checked, scores, attacked))
         place.certify(certificate, collection_page(certificate))
         place.keep(secret, release.source_row, {"space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)})
     return certificate

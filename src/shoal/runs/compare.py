@@ -11,7 +11,7 @@ from shoal.errors import ParameterError
 from shoal.files import read_table
 from shoal.randomness import new_secret
 from shoal.registry import find, make
-from shoal.report.table_pages import ComparisonRow
+from shoal.report.comparison import ComparisonRow
 from shoal.roles import Roles
 from shoal.runs.certify import CORE, summary
 from shoal.runs.evidence import TableSubject, attack_all, measure_all

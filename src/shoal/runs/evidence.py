@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from shoal.arrays import BoolArray, IntArray
 from shoal.contracts import Attack, Measure, Progress, quiet
 from shoal.errors import DataError
+from shoal.kernels.outliers import farthest, rank_distances, rarities
 from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
-from shoal.roles import Roles
+from shoal.roles import Roles, level_places
 from shoal.runs.persons import one_row_each
-from shoal.score import AttackResult, Knowledge, Score
+from shoal.score import AttackResult, Knowledge, OutlierHits, Score
 from shoal.table import Table
 
 MANY_RECORDS = 20_000  # beyond these, an intruder of whom nothing else is said knows this many, drawn at random; intervals say how sure
@@ -62,13 +66,25 @@ class TableSubject:
         return one.measure(self.original, self.release, self.roles)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
-        """Every attack has a stream of its own. Where persons are known, it looks for persons, or says by its unit that it does not."""
+        """Every attack has a stream of its own. Where persons are known, it looks for persons, or says by its unit that it does not. One that
+        looks for records says beside what it finds how many outliers it finds."""
         assert self.knowledge is not None
         rng = rng_for(secret, "attack", one.name)
         alone = one_row_each(self.original, self.release, self.knowledge) if getattr(one, "unit", "persons") == "persons" else None
         if alone is None:
-            return one.attack(self.original, self.release, self.knowledge, rng, progress)
-        return alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
+            found = one.attack(self.original, self.release, self.knowledge, rng, progress)
+        else:
+            found = alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
+        if found.risk != "linkage" or found.per_record is None:
+            return found
+        persons = self.original.codes(self.roles.person[0]) if found.unit == "persons" else None
+        return with_outliers(found, self.outliers, persons)
+
+    @cached_property
+    def outliers(self) -> BoolArray:
+        """The records farthest from the medians of the columns that the intruder knows."""
+        assert self.knowledge is not None
+        return farthest_records(self.original, self.roles, self.knowledge.known_columns())
 
     def why_not_measured(self, one: Measure) -> str:
         """Empty where it applies."""
@@ -78,6 +94,42 @@ class TableSubject:
         """Empty where it applies."""
         assert self.knowledge is not None
         return one.applies(self.original, self.release, self.knowledge)
+
+
+def farthest_records(original: Table, roles: Roles, columns: Sequence[str]) -> BoolArray:
+    """Numbers and ordered levels by rank, categories by how rare they are; the distance over all columns is Euclidean."""
+    squared = np.zeros(len(original))
+    for column in columns:
+        codes, scale = original.codes(column), roles.scale(original, column)
+        counts = np.bincount(codes)
+        if scale == "nominal":
+            far = rarities(counts)
+        else:
+            values = np.full(len(counts), np.nan)
+            values[codes] = (
+                original.number(column) if scale == "numeric" else level_places(original, column, roles.levels(original, column))
+            )
+            far = rank_distances(counts, values)
+        squared += (far**2)[codes]
+    return farthest(np.sqrt(squared))
+
+
+def with_outliers(found: AttackResult, outliers: BoolArray, persons: IntArray | None = None) -> AttackResult:
+    """The same with what was found of the outliers among the records tried, by the form that finds most of them. Of persons, each who has an
+    outlying record counts once, as all records of a person have its risk."""
+    if persons is not None:
+        far = np.flatnonzero(outliers)
+        outliers = np.zeros(len(outliers), np.bool_)
+        outliers[far[np.unique(persons[far], return_index=True)[1]]] = True
+    hits = []
+    for form in found.forms or (found,):
+        assert form.per_record is not None
+        share = form.per_record[outliers]
+        share = share[~np.isnan(share)]
+        if len(share):
+            hits.append(OutlierHits(len(share), float(share.sum()), form.how))
+    forms = tuple(replace(form, per_record=None) for form in found.forms)  # one array for every form would be kept for nothing
+    return replace(found, forms=forms, outliers=max(hits, key=lambda one: one.rate) if hits else None)
 
 
 class Attacked(NamedTuple):
@@ -95,7 +147,8 @@ def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0,
         progress("measuring", done, len(chosen))
         with threadpool_limits(1):
             why = subject.why_not_measured(one)
-            scores.append(Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret))
+            score = Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret)
+            scores.append(replace(score, needs=one.needs, step=one.step))
     progress("measuring", len(chosen), len(chosen))
     return scores
 

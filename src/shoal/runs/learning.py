@@ -72,7 +72,7 @@ def learn(
     truth = _wanted(original, original, target, measured)
     classes = len(original.levels(target))
     strata = original.codes(target) if measured == "accuracy" else np.zeros(len(original), np.int64)
-    features = [c for c in original.columns if c != target and c not in (*roles.identifier, *roles.weight, *roles.household)]
+    features = [c for c in original.columns if c != target and c not in (*roles.removed, *roles.weight, *roles.household)]
     scores: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
     done = 0
     for repeat in range(repeats):

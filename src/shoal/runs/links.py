@@ -7,6 +7,7 @@ that members share. The rest lose their number, and those columns with it, which
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, IntArray
-from shoal.errors import ParameterError, counted
-from shoal.kernels.groups import class_ids
-from shoal.kernels.together import is_shared, signatures
-from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K, Promise, PromiseKind
+from shoal.checks.tables import check_release
+from shoal.errors import ParameterError, counted, number
+from shoal.kernels.together import alike, is_shared
+from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K, Promise, PromiseKind, Unit
 from shoal.randomness import Chance
 from shoal.release import Release, Step
 from shoal.roles import Roles
@@ -29,6 +30,7 @@ class _Link(NamedTuple):
     column: str
     kind: PromiseKind
     noun: str
+    unit: Unit
 
 
 def linked(release: Release, roles: Roles, chance: Chance) -> Release:
@@ -36,7 +38,7 @@ def linked(release: Release, roles: Roles, chance: Chance) -> Release:
     made = release
     if "household" in roles.link and roles.household[0] in made.table.columns:
         groups = _numbers(made.table, roles.household[0])
-        made = _kept(made, groups, roles, roles.link["household"], _Link(roles.household[0], HOUSEHOLD_K, "household"))
+        made = _kept(made, groups, roles, roles.link["household"], _Link(roles.household[0], HOUSEHOLD_K, "household", "households"))
     if "person" in roles.link and made.persons is not None:
         if roles.household and roles.household[0] in made.table.columns:
             raise ParameterError(
@@ -44,31 +46,71 @@ def linked(release: Release, roles: Roles, chance: Chance) -> Release:
             )
         fresh = np.argsort(np.argsort(chance.words(np.arange(int(made.persons.max(initial=-1)) + 1, dtype=np.uint64), "person")))
         table = _with_column(made.table, roles.person[0], pa.array(fresh[made.persons] + 1))
-        made = _kept(replace(made, table=table), made.persons, roles, roles.link["person"], _Link(roles.person[0], PERSON_K, "person"))
+        made = _kept(
+            replace(made, table=table), made.persons, roles, roles.link["person"], _Link(roles.person[0], PERSON_K, "person", "persons")
+        )
     return made
 
 
 def _kept(release: Release, groups: IntArray, roles: Roles, k: int, link: _Link) -> Release:
     """Numbers of groups that k look like; the others lose theirs, and what their rows share."""
     table, k = release.table, k or _promised_k(release)
-    quasi = [column for column in roles.quasi if column in table.columns]
-    touched = {column for step in release.made_by for column in step.columns}
-    others = [column for column in table.columns if column not in (*quasi, *touched, link.column)]
-    shared = [column for column in others if is_shared(table.codes(column), groups)]
-    looks = signatures(class_ids([table.codes(column) for column in (*quasi, *shared)])[0], groups) if quasi or shared else None
-    enough = np.bincount(looks[looks >= 0])[looks] >= k if looks is not None else np.bincount(groups[groups >= 0]) < 0
-    stays = np.where(groups >= 0, enough[groups], False)
-    lost = int((~enough).sum())
+    if k < 2:
+        raise ParameterError(
+            f"To link by {link.noun}, at least 2 must look alike, got {k}. Use 0 for the k that is promised.", about="link"
+        )
+    protected = {*roles.quasi, *(column for promise in release.promises for column in promise.columns)}
+    columns = [column for column in table.columns if column in protected]
+    shared, enough = _alike_enough(table, columns, [c for c in table.columns if c not in (*columns, link.column)], groups, k)
+    stays = _member(enough, groups)
+    lost = int((np.bincount(groups[groups >= 0], minlength=len(enough)) > 0).sum() - enough.sum())
     emptied = [link.column, *shared] if lost else []
-    promise = Promise(link.kind.name, k, (*quasi, *shared), link.column, link.kind.unit)  # type: ignore[arg-type]
+    promise = Promise(link.kind.name, k, (*columns, *shared), link.column, link.unit)
+    promises = (promise,) if enough.any() else ()  # without a number there is nothing to hold
     summary = f"Numbers of {link.noun}s are kept where at least {k} look alike."
-    step = Step("link", {"by": link.noun, "k": k}, tuple(emptied), (link.kind.name,), summary, (promise,))
-    warnings = release.warnings
+    step = Step("link", {"by": link.noun, "k": k}, tuple(emptied), tuple(one.what for one in promises), summary, promises)
+    changed = table.with_columns({column: _where(table, column, stays) for column in emptied})
+    kept, broken = _still_kept(replace(release, table=changed), emptied)
+    warnings = [*release.warnings, *broken]
     if lost:
         beside = f", and with it {', '.join(repr(column) for column in shared)}" if shared else ""
-        warnings += (f"{counted(lost, link.noun)} of {len(enough):,} lost their number{beside}: fewer than {k} look like them.",)
-    changed = {column: _where(table, column, stays) for column in emptied}
-    return replace(release, table=table.with_columns(changed), made_by=(*release.made_by, step), warnings=warnings)
+        few = f"fewer than {k} look like them"
+        warnings.append(f"{number(lost)} of {counted(lost + int(enough.sum()), link.noun)} lost their number{beside}: {few}.")
+    step = replace(step, promises=(*promises, *kept))
+    return replace(release, table=changed, made_by=(*release.made_by, step), warnings=tuple(warnings))
+
+
+def _alike_enough(table: Table, columns: list[str], others: list[str], groups: IntArray, k: int) -> tuple[list[str], BoolArray]:
+    """The columns that rows of a group share, and which groups keep their number.
+
+    Among those that keep it another column may turn out to be shared: then it counts too, until none does.
+    """
+    shared = [column for column in others if is_shared(table.codes(column), groups)]
+    while True:
+        enough = alike([table.codes(column) for column in (*columns, *shared)], groups) >= k
+        kept = np.where(_member(enough, groups), groups, -1)
+        more = [column for column in others if column not in shared and is_shared(table.codes(column), kept)]
+        if not more:
+            return shared, enough
+        shared += more
+
+
+def _member(of: BoolArray, groups: IntArray) -> BoolArray:
+    """Which rows are of such a group."""
+    return np.append(of, False)[groups]
+
+
+def _still_kept(release: Release, emptied: Sequence[str]) -> tuple[list[Promise], list[str]]:
+    """Promises about a confidential column that some rows have lost, counted again: those that hold still, and a sentence on each other."""
+    about = [promise for promise in release.promises if set(emptied) & set(promise.needs)]
+    step = Step("link", {}, (), (), "", tuple(about))
+    checked = check_release(replace(release, made_by=(step,))) if about else []
+    broken = [
+        f"{one.what} is no longer promised: the column is empty where a number was lost, and what is left has {one.found:g}."
+        for one in checked
+        if not one.holds
+    ]
+    return [promise for promise, one in zip(about, checked) if one.holds], broken
 
 
 def _promised_k(release: Release) -> int:

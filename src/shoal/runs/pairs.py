@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from shoal.arrays import IntArray
 from shoal.errors import DataError, did_you_mean
 from shoal.files import read_table
+from shoal.reading import read_like
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
@@ -22,11 +23,13 @@ from shoal.table import Table
 def paired(original: Path, release: Path, key: str | None, roles: Roles) -> Run:
     """Two files whose rows are aligned, or share a key, as if they were a run."""
     before = read_table(original)
-    after = read_table(release, text=[column for column in before.columns if before.kind(column) == "text"])
+    after = read_table(release, text=roles.texts(before))
     source = _by_key(before, after, key) if key else _aligned(before, after, roles)
     if key:
         roles = replace(roles, identifier=(*roles.identifier, key) if key not in roles.named else roles.identifier)
+    before = roles.read(before)
     checked = roles.check(before)
+    after = checked.without_codes(read_like(after, before))
     gone = [column for column in checked.quasi if column not in after.columns]
     if gone:
         raise DataError(f"The release has no column '{gone[0]}'.{did_you_mean(gone[0], after.columns)}", about=gone[0])

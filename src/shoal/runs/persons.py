@@ -19,6 +19,7 @@ from shoal.contracts import Method
 from shoal.errors import ParameterError
 from shoal.promises import ENTROPY_L_DIVERSITY, ORDERED_T_CLOSENESS, T_CLOSENESS
 from shoal.randomness import Chance
+from shoal.registry import known
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.rows import row_ids
@@ -37,7 +38,8 @@ class OneRowEach(NamedTuple):
         """What was found, in persons; every row of a person has its risk."""
         note = re.sub(r"\brecord(s?)\b", r"person\1", result.note)
         per_record = None if result.per_record is None else result.per_record[self.persons]
-        return replace(result, unit="persons", note=note, per_record=per_record)
+        forms = tuple(map(self.of_persons, result.forms))
+        return replace(result, unit="persons", note=note, per_record=per_record, forms=forms)
 
 
 ONE_VALUE = (ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)  # what is counted of them is one value of each person
@@ -60,6 +62,17 @@ def by_person(
     if len(set(made.source_row.tolist())) < len(made) or set(made.table.columns) - set(table.columns):  # rows are no persons: patterns
         return replace(made, made_by=steps_made, source_row=first[made.source_row], roles=roles, persons=made.source_row)
     return _spread(table, made, steps_made, roles, persons, chance)
+
+
+def refuse_counting_rows(steps: Sequence[Method]) -> None:
+    """Where rows of one person differ in what is protected, groups of rows are no groups of persons."""
+    for step in steps:
+        if not step.counts_persons:
+            able = [name for name, method in known("method").items() if method.counts_persons]
+            raise ParameterError(
+                f"{step.name} counts rows, and rows of one person differ in what it protects: k of them may be one person. "
+                f"Use {' or '.join(able)}, which count persons, or protect columns that are the same in all rows of a person."
+            )
 
 
 def _spread(table: Table, made: Release, steps: tuple[Step, ...], roles: Roles, persons: IntArray, chance: Chance) -> Release:

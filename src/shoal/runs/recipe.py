@@ -15,14 +15,15 @@ from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
 from shoal.randomness import chance_for
-from shoal.registry import TableKind, make
+from shoal.registry import TableKind, everything, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
+from shoal.runs.leaves import looked_over
 from shoal.runs.links import linked
-from shoal.runs.persons import by_person
+from shoal.runs.persons import by_person, refuse_counting_rows
 from shoal.table import Table
 
-_SECTIONS = ("input", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
+_SECTIONS = ("input", "name", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Recipe:
     measures: tuple[Measure, ...] = ()
     attacks: tuple[Attack, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)  # encoding, delimiter, missing: only where the file does not tell
+    name: str = ""  # of the data, for the certificate and the reports: the input's file name is never told
 
     @staticmethod
     def read(path: str | Path) -> Recipe:
@@ -52,6 +54,8 @@ class Recipe:
             raise ParameterError('A recipe needs its input, such as input = "patients.csv".')
         if not given.get("step"):
             raise ParameterError('A recipe needs at least one step, such as [[step]] then method = "mdav".')
+        if not isinstance(given.get("name", ""), str):
+            raise ParameterError('In a recipe, name must be a text, such as name = "Hospital stays 2025".')
         reading = {key: given[key] for key in ("encoding", "delimiter", "missing") if key in given}
         if isinstance(reading.get("missing"), str):
             reading["missing"] = [reading["missing"]]
@@ -65,11 +69,13 @@ class Recipe:
             _made("measure", given.get("measure", []), "name"),
             _made("attack", given.get("attack", []), "name"),
             reading,
+            given.get("name", ""),
         )
 
     def toml(self, folder: Path) -> str:
         """As TOML for a file in `folder`; the input is named relative to it."""
         parts: dict[str, Any] = {"input": Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()}
+        parts |= {"name": self.name} if self.name else {}
         parts |= dict(self.reading) | {"roles": self.roles.plain()}
         parts["step"] = [{"method": step.name} | _given(step) for step in self.steps]
         for section, things in (("measure", self.measures), ("attack", self.attacks)):
@@ -95,18 +101,22 @@ def read_toml(path: Path) -> dict[str, Any]:
 def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress = quiet) -> Release:
     """Protect a table by several methods, one after the other, and keep the numbers that were asked for. Roles must be checked.
 
-    Where rows of one person are told, persons are what is protected.
+    Where rows of one person are told, persons are what is protected. What leaves unprotected is said in the warnings.
     """
     if not steps:
         raise ParameterError("There is nothing to do: name a method.")
     if not len(table):
         raise DataError("The table has no rows.")
+    _refuse_unused_hierarchies(roles, steps)
 
     def protect(now: Table, under: Roles) -> Release:
         return _in_turn(now, under, steps, secret, progress)
 
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
-    return linked(protect(table, roles) if release is None else release, roles, chance_for(secret, "links"))
+    if roles.person and release is None:
+        refuse_counting_rows(steps)
+    made = protect(table, roles) if release is None else release
+    return looked_over(table, linked(made, roles, chance_for(secret, "links")), roles)
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:
@@ -123,6 +133,20 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         release = made if release is None else release.then(made)
     assert release is not None
     return release
+
+
+def _refuse_unused_hierarchies(roles: Roles, steps: Sequence[Method]) -> None:
+    """Whoever gives a hierarchy expects cells that follow it."""
+    followed = {column for step in steps for column in step.follows(roles)}
+    for step in steps:
+        for column in getattr(step, "columns", None) or roles.quasi:
+            if column in roles.hierarchies and column not in followed:
+                able = [method.name for method in everything("method") if method.follows(roles)]
+                raise ParameterError(
+                    f"Column '{column}' is given a hierarchy, and {step.name} does not follow it as it is asked for. "
+                    f"Leave the hierarchy out, or use one that does: {', '.join(able)}.",
+                    about=column,
+                )
 
 
 def _refuse_patterns(steps: Sequence[Method]) -> None:
@@ -166,9 +190,9 @@ def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
 
 def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, Roles]:
     """A table read as its roles say, and the roles held against it. A column that a step names is released, whether or not it has a role."""
-    read = roles.read(table)
+    named = list(dict.fromkeys(column for step in steps for column in getattr(step, "columns", None) or ()))
+    read = roles.read(table, named)
     checked = roles.check(read)
-    named = {column for step in steps for column in getattr(step, "columns", None) or ()}
     kept = tuple(column for column in checked.left_out if column in named)
     left_out = tuple(column for column in checked.left_out if column not in named)
     return read, replace(checked, other=(*checked.other, *kept), left_out=left_out)
@@ -177,18 +201,20 @@ def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, R
 def roles_from(
     file: Path | None,
     target: str | None = None,
-    trees: Mapping[str, str] | None = None,
-    more: Mapping[str, Any] | None = None,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+    rest: str | None = None,
     **named: Sequence[str],
 ) -> Roles:
-    """From a file of roles, and more on top of it: columns by role, the target, hierarchies as column -> file, and what is said of the rest."""
+    """From a file of roles, and more on top of it: columns by role, the target, tables by column (hierarchies as files, kinds, codes for
+    missing) or by role (link), and what becomes of the rest."""
     base = read_toml(file) if file else {}
     base = Roles.parse(base.get("roles", base), file.parent if file else Path()).plain()
     for role, columns in named.items():
         if columns:
             base = {**base, role: [*base.get(role, []), *columns]}
-    hierarchies = {**base.get("hierarchies", {}), **(trees or {})}
-    return Roles.parse({**base, "hierarchies": hierarchies, **(more or {})} | ({"target": target} if target else {}))
+    more: dict[str, Any] = {key: {**base.get(key, {}), **given} for key, given in (tables or {}).items() if given}
+    more |= ({"target": target} if target else {}) | ({"rest": rest} if rest else {})
+    return Roles.parse({**base, **more})
 
 
 def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:

@@ -15,20 +15,20 @@ from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table, write_table
 from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
 from shoal.promises import Checked
+from shoal.published import published
 from shoal.randomness import new_secret
+from shoal.reading import read_like
 from shoal.registry import make
 from shoal.release import Release, Step
 from shoal.report.pictures import before_after
-from shoal.report.table_pages import RecordRisk, internal_report, public_report
+from shoal.report.table_pages import internal_report, public_report
 from shoal.roles import Roles
 from shoal.runs.certify import CORE, certify
-from shoal.runs.evidence import Attacked, TableSubject, attack_all, measure_all
+from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
 from shoal.runs.recipe import Recipe, apply_steps, ready
-from shoal.score import AttackResult
+from shoal.runs.riskiest import riskiest
 from shoal.table import Table
-
-RISKIEST = 50  # records listed in the internal report
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
         progress("writing", 1, 1)
         checked = check_kept(file, release, progress)
         write_text(folder.path / "recipe.toml", recipe.toml(out))
-        folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input)})
+        folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input), "warnings": list(release.warnings)})
         run = Run(out, recipe, original, release, roles, secret)
         return _with_evidence(run, folder, file, checked, progress)
 
@@ -85,14 +85,15 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
     subject = TableSubject(run.original, run.release, run.roles)
     scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
     attacked = attack_all(subject, run.recipe.attacks, run.secret, progress)
-    roleless = [column for column in run.original.columns if column not in run.recipe.roles.named]
     progress("reporting", 0, 1)
-    certificate = certify(run.original, run.release, run.roles, file, checked, scores, attacked, roleless)
+    exact = certify(run.original, run.release, run.roles, file, checked, scores, attacked).model_copy(update={"name": run.recipe.name})
+    certificate = published(exact)
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     folder.certify(certificate, public_report(certificate, pictures, patterns))
     telling = [result.internal for result in attacked.results if result.internal]
-    folder.report_inside(internal_report(certificate, pictures, riskiest(attacked), patterns, telling))
+    found = riskiest(run.original, run.release, run.roles, attacked.results)
+    folder.report_inside(internal_report(exact, pictures, found, patterns, telling))
     progress("reporting", 1, 1)
     return certificate
 
@@ -116,17 +117,17 @@ def load_run(folder: Path) -> Run:
     if sha256_of(recipe.input) != about.get("input_sha256"):
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
     original = read_table(recipe.input, **recipe.reading)
-    texts = [column for column in original.columns if original.kind(column) == "text"]
     as_written = {"encoding": "utf-8", "delimiter": original.format.delimiter}
-    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=texts)
+    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=recipe.roles.texts(original))
     if len(released) != len(source_row):
         raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    released = with_cells_of(released, table_certificate(folder / CERTIFICATE))
-    return Run(folder, recipe, original, Release.given(released, source_row, roles, persons), roles, secret)
+    released = read_like(with_cells_of(released, table_certificate(folder / CERTIFICATE)), original)
+    release = replace(Release.given(released, source_row, roles, persons), warnings=tuple(about.get("warnings", ())))
+    return Run(folder, recipe, original, release, roles, secret)
 
 
 def table_certificate(path: Path) -> TableCertificate:
@@ -149,7 +150,7 @@ def refresh(run: Run, progress: Progress = quiet) -> TableCertificate:
     file = _release_file(run.folder)
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
-    release = replace(run.release, made_by=_steps(before), warnings=())
+    release = replace(run.release, made_by=_steps(before))
     checked = check_file(file, before.release.delimiter, release.promises, release.persons, before.release.missing)
     return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress)
 
@@ -159,18 +160,6 @@ def _steps(certificate: TableCertificate) -> tuple[Step, ...]:
     steps = [Step(s.method, s.parameters, s.columns, s.guarantees, s.summary) for s in certificate.steps]
     standing = tuple(one.promise for one in certificate.promises)
     return (*steps[:-1], replace(steps[-1], promises=standing)) if steps else ()
-
-
-def riskiest(attacked: Attacked) -> list[RecordRisk]:
-    """Original rows (counted from 1, without the header) by the likelihood of being linked."""
-    linkage: list[AttackResult] = [one for one in attacked.results if one.per_record is not None and one.risk == "linkage"]
-    if not linkage:
-        return []
-    risks = np.nan_to_num(np.vstack([one.per_record for one in linkage if one.per_record is not None]), nan=-1.0)
-    best = risks.argmax(axis=0)
-    highest = risks.max(axis=0)
-    order = np.argsort(-highest, kind="stable")[:RISKIEST]
-    return [RecordRisk(int(row) + 1, float(highest[row]), linkage[best[row]].name) for row in order if highest[row] > 0]
 
 
 def _release_file(folder: Path) -> Path:

@@ -18,12 +18,15 @@ from numba import get_num_threads, njit
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.kernels import kdtree
 from shoal.kernels.groups import distinct_rows
+from shoal.kernels.linkage.assignment import cheapest
 from shoal.kernels.threads import by_blocks
 
 Progress = Callable[[int, int], object]
 
 MOST_COLUMNS = 20
 MOST_PAIRS = 40_000_000  # of a dense weight block: 320 MB
+QUICKLY_ASSIGNED = 4_000_000  # pairs whose weights are all held when records are assigned one to one
+HEAVIEST = 64  # protected rows that a row is held against where there are more
 LEAF_SIZE = 8
 TILE = 1024  # protected rows compared at a time, column by column
 CHUNK = 1 << 13  # records between two calls of `progress`
@@ -305,15 +308,39 @@ def one_to_one(
 ) -> IntArray:
     """The protected row assigned to each original row (-1: none is left) so that the weights sum to the most.
 
-    Among equally good assignments the solver's choice depends on the order of rows: shuffle both files first.
+    Among equally good assignments the solver's choice depends on the order of rows: shuffle both files first. Beyond QUICKLY_ASSIGNED pairs
+    a row may go to one of its HEAVIEST only, as in `assignment`.
     """
     from scipy.optimize import linear_sum_assignment  # half a second that only this needs
 
-    block = weight_block(original, protected, tolerance, agree_weight, disagree_weight)
-    assigned = np.full(len(block), -1, np.int64)
-    rows, columns = linear_sum_assignment(block, maximize=True)
+    assigned = np.full(len(original), -1, np.int64)
+    if len(original) * len(protected) <= QUICKLY_ASSIGNED:
+        block = weight_block(original, protected, tolerance, agree_weight, disagree_weight)
+        rows, columns = linear_sum_assignment(block, maximize=True)
+    else:
+        rows, columns = cheapest(
+            len(original), len(protected), *_heavy_pairs(original, protected, tolerance, agree_weight, disagree_weight)
+        )
     assigned[rows] = columns
     return assigned
+
+
+def _heavy_pairs(
+    original: FloatArray, protected: FloatArray, tolerance: FloatArray, agree_weight: FloatArray, disagree_weight: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Each row beside its HEAVIEST protected rows, with how far their weight is from the most there can be. Blocks of rows see the protected
+    rows in another order each, so that of many equally heavy not all take the same."""
+    most, n = float(np.maximum(agree_weight, disagree_weight).sum()), len(protected)
+    rows, columns, costs = [], [], []
+    size, count = max(1, QUICKLY_ASSIGNED // n), min(HEAVIEST, n)
+    for turn, begin in enumerate(range(0, len(original), size)):
+        order = np.roll(np.arange(n), -turn * HEAVIEST)
+        block = weight_block(original[begin : begin + size], protected[order], tolerance, agree_weight, disagree_weight)
+        heavy = np.argpartition(-block, count - 1, axis=1)[:, :count]
+        rows.append(np.repeat(np.arange(begin, begin + len(block)), count))
+        columns.append(order[heavy].ravel())
+        costs.append(np.maximum(most - np.take_along_axis(block, heavy, 1), 0.0).ravel())
+    return np.concatenate(rows), np.concatenate(columns), np.concatenate(costs)
 
 
 def weight_block(

@@ -88,6 +88,14 @@ def nearest(protected: FloatArray, queries: FloatArray, by: Distance, count: int
 def distances(protected: FloatArray, queries: FloatArray, by: Distance) -> FloatArray:
     """All of them, for assigning records one to one: as many as queries times protected rows."""
     protected, queries = _checked(protected, by), _checked(queries, by)
+    if by.kind == "weighted" and by.power == 2:  # as products of matrices; rounding may part ties, which assigning does not mind
+        weights, n = by.weights[by.attribute], by.numeric
+        mine, theirs = (side[:, :n] * np.sqrt(weights[:n]) for side in (queries, protected))
+        found: FloatArray = (mine**2).sum(axis=1)[:, None] + (theirs**2).sum(axis=1) - 2 * mine @ theirs.T
+        np.maximum(found, 0.0, out=found)
+        for j in range(n, len(weights)):
+            found += np.where(queries[:, j, None] != protected[:, j], weights[j], 0.0)
+        return found
     out = np.empty((len(queries), len(protected)))
     plan = _plan(by)
     by_blocks(lambda begin, end: _distances(protected, queries[begin:end], plan, out[begin:end]), len(queries), BLOCK)

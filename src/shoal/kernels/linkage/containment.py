@@ -215,3 +215,118 @@ def _linked(begin, end, values, known, true_place, tree, points, low, high, size
                     break
                 if apart <= distance * (1 + TIE):
                     ties[i] += sizes[g]
+
+
+# ---- groups of records that belong together ----------------------------------------------------------------------------------------
+
+
+class Rosters(NamedTuple):
+    """Released groups of one size, each distinct one once: its classes by their place in the tree, and how many groups have them."""
+
+    classes: IntArray  # (roster, member), each row rising
+    groups: IntArray  # of each roster
+    start: IntArray  # the rosters that place p stands in are within[start[p] : start[p + 1]]
+    within: IntArray
+
+
+def rosters(places: IntArray, classes: int) -> tuple[Rosters, IntArray]:
+    """Of groups given by the places of their members' classes; and which roster each group has."""
+    distinct, of_group, groups = np.unique(np.sort(places, axis=1), axis=0, return_inverse=True, return_counts=True)
+    pair = np.unique(distinct * len(distinct) + np.arange(len(distinct))[:, None])
+    start = np.searchsorted(pair, np.arange(classes + 1) * len(distinct))
+    return Rosters(np.ascontiguousarray(distinct), groups, start, pair % max(len(distinct), 1)), of_group.reshape(-1)
+
+
+def groups_that_fit(values: IntArray, members: IntArray, tree: ClassTree, known: Rosters, true: IntArray) -> tuple[BoolArray, IntArray]:
+    """For each group of records: whether the released group `true` can be it, and how many can.
+
+    A released group can be it when every record finds a member of its own whose cells hold all its values.
+    """
+    fits, total = np.empty(len(members), np.bool_), np.empty(len(members), np.int64)
+    codes, rows = np.ascontiguousarray(values, dtype=np.int64), np.ascontiguousarray(members, dtype=np.int64)
+    own = np.ascontiguousarray(true, dtype=np.int64)
+    by_blocks(lambda begin, end: _groups_that_fit(begin, end, codes, rows, tree, known, own, fits, total), len(rows), BLOCK)
+    return fits, total
+
+
+@njit(cache=True)
+def _places_that_hold(values, i, tree, stack, found):
+    """The classes that can be record i, by their place in the tree; how many."""
+    count, waiting = 0, 1
+    stack[0] = 0
+    while waiting:
+        waiting -= 1
+        node = stack[waiting]
+        if _least_wrong(values, i, tree, node):
+            continue
+        if tree.right[node] >= 0:
+            stack[waiting], stack[waiting + 1] = tree.right[node], node + 1
+            waiting += 2
+            continue
+        for g in range(tree.start[node], tree.stop[node]):
+            if not _wrong(values, i, tree, g, 0):
+                found[count] = g
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def _all_placed(fit, owner, mate, came, queue):
+    """Whether each of m records gets a place of its own among m, by augmenting paths."""
+    m = len(fit)
+    owner[:m], mate[:m] = -1, -1
+    for first in range(m):
+        came[:m] = -1
+        queue[0] = first
+        head, tail, free = 0, 1, -1
+        while head < tail and free < 0:
+            one = queue[head]
+            head += 1
+            for p in range(m):
+                if fit[one, p] and came[p] < 0:
+                    came[p] = one
+                    if owner[p] < 0:
+                        free = p
+                        break
+                    queue[tail] = owner[p]
+                    tail += 1
+        if free < 0:
+            return False
+        while free >= 0:
+            one = came[free]
+            before = mate[one]
+            owner[free], mate[one] = one, free
+            free = before
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _groups_that_fit(begin, end, values, members, tree, known, true, fits, total):
+    m = members.shape[1]
+    stack, seen = np.empty(DEPTH, np.int64), np.full(len(known.classes), -1)
+    fewest, found = np.empty(len(tree.cells), np.int64), np.empty(len(tree.cells), np.int64)
+    fit, work = np.empty((m, m), np.bool_), np.empty((4, m + 1), np.int64)
+    for h in range(begin, end):
+        fits[h], total[h] = False, 0
+        least, length = -1, 0
+        for a in range(m):  # begin with the member that fewest released groups could have
+            count = _places_that_hold(values, members[h, a], tree, stack, found)
+            groups = 0
+            for g in found[:count]:
+                groups += known.start[g + 1] - known.start[g]
+            if least < 0 or groups < least:
+                least, length = groups, count
+                fewest[:count] = found[:count]
+            if not least:
+                break
+        for g in fewest[:length]:
+            for s in known.within[known.start[g] : known.start[g + 1]]:
+                if seen[s] == h:
+                    continue
+                seen[s] = h
+                for a in range(m):
+                    for p in range(m):
+                        fit[a, p] = not _wrong(values, members[h, a], tree, known.classes[s, p], 0)
+                if _all_placed(fit, work[0], work[1], work[2], work[3]):
+                    total[h] += known.groups[s]
+                    fits[h] = fits[h] or s == true[h]

@@ -1,0 +1,83 @@
+"""Dates in text: how they are written, found out from the texts; reading them, and writing them back the same way."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import BoolArray, IntArray
+
+ENOUGH = 0.9  # of the known cells: the column is one of dates, and what is none is a slip
+EARLIEST, LATEST = datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)  # 31.12.9999 is a code, not a date
+_YEAR_FIRST = re.compile(r"[12]\d{3}([-/.])\d{1,2}\1\d{1,2}")
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(?:[12]\d{3}|(\d{2}))")
+
+
+class Form(NamedTuple):
+    """How the dates of a column are written: one way, or several that its cells do not tell apart."""
+
+    formats: tuple[str, ...]
+
+
+def found_form(texts: Sequence[str | None], rows: IntArray) -> Form | None:
+    """The form that most texts have, each of which stands in so many rows; None where they are no dates.
+
+    Day or month comes first as a number above 12 tells; a year of two digits leaves the century open, and so is never taken by itself.
+    """
+    weight: dict[str, int] = {}
+    ways: dict[str, list[int]] = {}
+    known = sum(int(n) for text, n in zip(texts, rows) if text is not None)
+    for text, n in zip(texts, rows.tolist()):
+        if text is None:
+            continue
+        if year_first := _YEAR_FIRST.fullmatch(text):
+            mark = "%Y{0}%m{0}%d".format(year_first[1])
+        elif year_last := _YEAR_LAST.fullmatch(text):
+            mark = "?{0}?{0}{1}".format(year_last[2], "%y" if year_last[4] else "%Y")
+            day_first, month_first = ways.setdefault(mark, [0, 0])
+            ways[mark] = [day_first + n * (int(year_last[1]) > 12), month_first + n * (int(year_last[3]) > 12)]
+        else:
+            continue
+        weight[mark] = weight.get(mark, 0) + n
+    commonest = max(weight, key=lambda mark: weight[mark], default="")
+    if not commonest or weight[commonest] < ENOUGH * known:
+        return None
+    if commonest not in ways:
+        return Form((commonest,))
+    orders = [commonest.replace("?", order[0], 1).replace("?", order[1], 1) for order in (("%d", "%m"), ("%m", "%d"))]
+    day_first, month_first = ways[commonest]
+    return Form((*orders,) if day_first == month_first or "%y" in commonest else (orders[day_first < month_first],))
+
+
+def read_dates(texts: Sequence[str | None], format_: str) -> tuple[pa.Array, BoolArray]:
+    """The dates behind texts, and which texts are none of that form."""
+    dates = [None if text is None else _read(text, format_) for text in texts]
+    wrong = [text is not None and date is None for text, date in zip(texts, dates)]
+    return pa.array(dates, pa.date32()), np.array(wrong, dtype=np.bool_)
+
+
+def write_dates(dates: pa.Array, format_: str) -> pa.Array:
+    """Dates in a form."""
+    return pa.array([None if date is None else date.strftime(format_) for date in dates.to_pylist()], pa.string())
+
+
+def is_format(format_: str) -> bool:
+    """Whether a format says day, month and year, so that a date written in it can be read again."""
+    some = datetime.date(1987, 11, 23)
+    try:
+        return _read(some.strftime(format_), format_) == some
+    except ValueError:
+        return False
+
+
+def _read(text: str, format_: str) -> datetime.date | None:
+    try:
+        date = datetime.datetime.strptime(text, format_).date()
+    except ValueError:
+        return None
+    return date if EARLIEST <= date <= LATEST else None

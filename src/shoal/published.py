@@ -1,0 +1,139 @@
+"""What a certificate says to everybody: what the public files can recount exactly, and what needs the original coarsely.
+
+Many exact figures about few records are equations, and searched together they give the records back. So whatever was computed from the
+original has three significant digits; under 100 records it comes in steps of a twentieth, not column by column, and sums not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any, TypeVar
+
+from shoal.certificate import AttackPart, CollectionCertificate, LeavesPart, MeasurePart, Summary, TableCertificate
+
+FEW = 100  # records under which three digits still are an equation
+STEP = 0.05
+WITHHELD = f"Withheld: under {FEW} records a figure that has no bounds and no unit of its own would tell single values."
+NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?!\w)")
+Any_ = TypeVar("Any_", TableCertificate, CollectionCertificate)
+
+
+def published(exact: Any_) -> Any_:
+    """The certificate for everybody, of one for the data's keeper."""
+    rounding = Rounding.of(exact)
+    given: dict[str, Any] = {
+        "measures": tuple(rounding.measure(one) for one in exact.measures),
+        "attacks": tuple(rounding.attack(one) for one in exact.attacks),
+    }
+    if isinstance(exact, TableCertificate):
+        given |= {"summary": rounding.summary(exact.summary), "leaves": tuple(rounding.leaves(one) for one in exact.leaves)}
+    return exact.model_copy(update=given)
+
+
+def three_digits(value: float) -> float:
+    """Three significant digits, half to even; a whole number stays one."""
+    rounded = Context(prec=3, rounding=ROUND_HALF_EVEN).create_decimal(repr(value))
+    return int(rounded) if isinstance(value, int) else float(rounded)
+
+
+def in_steps(value: float, step: float = STEP) -> float:
+    """The nearest multiple of a step, half to even."""
+    one = Decimal(repr(step))
+    return float((Decimal(repr(float(value))) / one).quantize(Decimal(1), rounding=ROUND_HALF_EVEN) * one)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How figures that need the original are written down, by how many records (or persons, where they are fewer) stand behind them."""
+
+    records: int
+
+    @classmethod
+    def of(cls, exact: TableCertificate | CollectionCertificate) -> Rounding:
+        """The fewest of what is counted."""
+        persons = exact.unit.persons if isinstance(exact, TableCertificate) else None
+        return cls(exact.release.rows if persons is None else min(persons, exact.release.rows))
+
+    @property
+    def few(self) -> bool:
+        """Whether three digits are too many."""
+        return self.records < FEW
+
+    def share(self, value: float) -> float:
+        """A figure in parts of 1."""
+        return in_steps(value) if self.few else three_digits(value)
+
+    def measure(self, part: MeasurePart) -> MeasurePart:
+        """As it is if it was computed from the release alone; else rounded, or withheld where no step is small for it."""
+        if part.needs == "release" or part.value is None:
+            return part
+        if not self.few:
+            return part.model_copy(
+                update={
+                    "value": three_digits(part.value),
+                    "interval": part.interval and tuple(map(three_digits, part.interval)),
+                    "per_column": {column: three_digits(value) for column, value in part.per_column.items()},
+                    "details": rounded(part.details),
+                    "note": self.words(part.note),
+                }
+            )
+        low, high = part.bounds
+        step = part.step if part.step is not None else None if low is None or high is None else STEP * (high - low)
+        bare: dict[str, Any] = {"per_column": {}, "details": {}, "interval": None, "note": self.words(part.note)}
+        if step is None:
+            return part.model_copy(update=bare | {"value": None, "note": WITHHELD})
+        interval = part.interval and tuple(in_steps(end, step) for end in part.interval)
+        return part.model_copy(update=bare | {"value": in_steps(part.value, step), "interval": interval})
+
+    def attack(self, part: AttackPart) -> AttackPart:
+        """Its rate; hits are what that rate makes of the records tried. What linking blindly hits is counted, not computed from values."""
+        rate, strict = self.share(part.rate), self.share(part.strict_hit / part.tried)
+        given: dict[str, Any] = {
+            "rate": rate,
+            "interval": tuple(map(self.share, part.interval)),
+            "chance": three_digits(part.chance) if part.risk == "linkage" else self.share(part.chance),
+            "hit": min(three_digits(rate * part.tried if self.few else part.hit), part.tried),
+            "strict_hit": min(three_digits(strict * part.tried if self.few else part.strict_hit), part.tried),
+            "note": self.words(part.note),
+            "details": {key: one for key, one in part.details.items() if in_words(one)} if self.few else rounded(part.details),
+        }
+        return part.model_copy(update=given)
+
+    def summary(self, part: Summary) -> Summary:
+        """All in parts of 1; whole numbers count records."""
+        return part.model_copy(update={name: self.share(value) for name, value in part if isinstance(value, float)})
+
+    def leaves(self, part: LeavesPart) -> LeavesPart:
+        """How often a released column tells a protected one."""
+        return part.model_copy(update={name: self.share(value) for name, value in part if isinstance(value, float)})
+
+    def words(self, note: str) -> str:
+        """A sentence with a number in it has three digits of it, and under 100 records is left out."""
+        if self.few:
+            return " ".join(sentence for sentence in re.split(r"(?<=\.) ", note) if not NUMBER.search(sentence))
+        return NUMBER.sub(lambda found: _three_in_words(found.group()), note)
+
+
+def rounded(value: Any) -> Any:
+    """Three digits of every number inside; how many there are of something stays a whole number."""
+    if isinstance(value, Mapping):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(inner) for inner in value]
+    return three_digits(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def in_words(value: Any) -> bool:
+    """Whether there is no number inside."""
+    if isinstance(value, Mapping):
+        return all(map(in_words, value.values()))
+    return all(map(in_words, value)) if isinstance(value, list | tuple) else isinstance(value, str | bool) or value is None
+
+
+def _three_in_words(number: str) -> str:
+    plain = number.replace(",", "")
+    after = len(plain.partition(".")[2])
+    return f"{three_digits(float(plain)):,.{after}f}" if after else f"{three_digits(int(plain)):,}"

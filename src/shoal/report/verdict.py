@@ -1,0 +1,234 @@
+"""What the first screen says, in words: what holds and for whom, what leaves unprotected, the worst attack, and outliers.
+
+Everything is read off the certificate. Green means that a promise over all quasi-identifiers holds for persons and nothing speaks against it;
+amber that it holds for rows only, or for persons with a "but"; red that nothing which a reader could take for protection holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from shoal.certificate import AttackPart, LeavesPart, MeasurePart, PromisePart, TableCertificate
+from shoal.errors import counted
+from shoal.promises import HOUSEHOLD_K, K_ANONYMITY
+from shoal.report.drawing import number, percent, percent_range
+
+Colour = Literal["green", "amber", "red"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A colour, a few words, why, and what speaks against it."""
+
+    colour: Colour
+    words: Literal["Holds for persons", "Holds for rows only", "Does not hold"]
+    why: str
+    but: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The words with every but."""
+        return ", but ".join((self.words, *self.but[:1])) + "".join(f", and {one}" for one in self.but[1:])
+
+
+def verdict(certificate: TableCertificate) -> Verdict:
+    """Whether what a reader takes for protection holds, and for whom."""
+    broken, quasi = certificate.broken, certificate.roles.quasi
+    if broken:
+        first = broken[0]
+        fails = f"{len(broken)} of {counted(len(certificate.promises), 'promise')} {'does' if len(broken) == 1 else 'do'} not hold"
+        found = f"{first.what} promised {number(first.value)}, found {number(first.found)} {first.unit}"
+        return Verdict("red", "Does not hold", f"Do not publish this file. {fails}: {found}.")
+    if not quasi:
+        return Verdict("red", "Does not hold", "No column was named that an intruder may know, so nothing is protected.")
+    promise = main_promise(certificate)
+    if promise is None or not set(quasi) <= set(promise.columns):
+        return Verdict("red", "Does not hold", _why_nothing_holds(certificate, promise))
+    hidden = f"{number(promise.value)} {promise.counts}, counted again on the released file"
+    but = tuple(_buts(certificate))
+    if promise.counts == "persons":
+        return Verdict("amber" if but else "green", "Holds for persons", f"Every person is hidden among at least {hidden}.", but)
+    if certificate.unit.one_row_each == "known":
+        why = f"Every row is one person, and is hidden among at least {hidden}."
+        return Verdict("amber" if but else "green", "Holds for persons", why, but)
+    return Verdict("amber", "Holds for rows only", f"Every row is hidden among at least {hidden}. {_why_rows_only(certificate)}", but)
+
+
+def _why_nothing_holds(certificate: TableCertificate, promise: PromisePart | None) -> str:
+    classes, n = class_sizes_of(certificate), len(certificate.roles.quasi)
+    smallest = ""
+    if classes and classes.value is not None:
+        smallest = f" Over all {n} together the smallest class is {size_of(classes.value, certificate)}."
+    if promise is None:
+        return f"Nothing is promised over the {counted(n, 'quasi-identifier')}: only the attacks can speak for this release.{smallest}"
+    covered = sum(column in promise.columns for column in certificate.roles.quasi)
+    over = f"over {covered} of {counted(n, 'quasi-identifier')} only"
+    return f"{promise.what} of {number(promise.value)} {promise.unit} is promised and found {over}.{smallest}"
+
+
+def _why_rows_only(certificate: TableCertificate) -> str:
+    unit = certificate.unit
+    if unit.one_row_each == "no":
+        many = f" ({counted(unit.persons, 'person')} in {counted(unit.rows, 'row')})" if unit.persons else ""
+        return f"Several rows are of one person{many}, so a class of rows may be one person alone."
+    return "Whether a row is a person is not known: name the column that numbers persons (--person), and persons are counted."
+
+
+def _buts(certificate: TableCertificate) -> Iterator[str]:
+    if households_can_be_told(certificate):
+        yield "households can be told"
+    if certificate.leaves:
+        n = len(dict.fromkeys(one.column for one in certificate.leaves))
+        yield f"{counted(n, 'column leaves', 'columns leave')} unprotected that {'tells' if n == 1 else 'tell'} too much"
+
+
+def main_promise(certificate: TableCertificate) -> PromisePart | None:
+    """The k-anonymity to show first: a broken one, else one over most quasi-identifiers, of persons rather than rows, the largest."""
+    quasi = set(certificate.roles.quasi)
+    kept = [promise for promise in certificate.promises if promise.what == K_ANONYMITY.name]
+    return max(kept, key=lambda p: (not p.holds, len(quasi & set(p.columns)), p.counts == "persons", p.value), default=None)
+
+
+def class_sizes_of(certificate: TableCertificate) -> MeasurePart | None:
+    """The measure of class sizes, which says how many classes there are of each size."""
+    return next((measure for measure in certificate.measures if "histogram" in measure.details), None)
+
+
+def size_of(size: float, certificate: TableCertificate) -> str:
+    """5 rows, 1 person: a class size in the unit that was counted."""
+    unit = certificate.unit.counted
+    return f"{number(size)} {unit[:-1] if size == 1 else unit}"
+
+
+# ---- unit and households -----------------------------------------------------------------------------------------------------
+
+
+def unit_protected(certificate: TableCertificate) -> str:
+    """Whom the promise counts, and how many there are."""
+    unit, promise, rows = certificate.unit, main_promise(certificate), certificate.release.rows
+    if promise is None:
+        return f"nobody by a promise; {counted(rows, 'row')} released"
+    if promise.counts == "persons":
+        persons = f"{counted(unit.persons, 'person')} in {counted(rows, 'row')}" if unit.persons else counted(rows, "row")
+        return f"persons: {persons}"
+    if unit.one_row_each == "known":
+        return f"persons: {counted(rows, 'row')}, each of another person"
+    several = f"; they are of {counted(unit.persons, 'person')}" if unit.persons and unit.one_row_each == "no" else ""
+    return f"rows: {counted(rows, 'row')}{several or '; whether each is another person is not known'}"
+
+
+def households_can_be_told(certificate: TableCertificate) -> bool:
+    """Whether the release tells who lives together, and nothing is promised about it."""
+    told = certificate.unit.households_told
+    if any(promise.what == HOUSEHOLD_K.name for promise in certificate.promises):
+        return False
+    numbered = any(column in certificate.release.columns for column in certificate.roles.household)
+    return numbered if told is None else told > 0
+
+
+def households_in_words(certificate: TableCertificate) -> str:
+    """What is known of households; empty where there are none."""
+    unit = certificate.unit
+    promise = next((one for one in certificate.promises if one.what == HOUSEHOLD_K.name), None)
+    if promise:
+        kept = f"Each household whose number is kept looks like at least {number(promise.value)} households"
+        return f"{kept} (found {number(promise.found)}); the others lost their number."
+    if unit.households_told is None:
+        told = "whether they can be told was not counted, and nothing is promised about them"
+        return f"Numbers of households are released: {told}." if households_can_be_told(certificate) else ""
+    many = f" of {counted(unit.households, 'household')}" if unit.households else " of the households"
+    if unit.households_told == 0:
+        return f"None{many} is unlike all others, but nothing is promised about them."
+    return f"Households can be told: {percent(unit.households_told)}{many} look like no other."
+
+
+# ---- what leaves unprotected -------------------------------------------------------------------------------------------------
+
+
+def leaves_in_words(certificate: TableCertificate) -> list[tuple[list[str], str]]:
+    """Columns and what they give away, the worst first; columns of which the same is to be said share a line."""
+    lines: dict[str, list[str]] = {}
+    for one in certificate.leaves:
+        lines.setdefault(_gives_away(one), []).append(one.column)
+    return [(columns, what) for what, columns in lines.items()]
+
+
+def _gives_away(one: LeavesPart) -> str:
+    share = percent(one.share)
+    if one.why == "tells":
+        guessing = f"; guessing is right for {percent(one.guessing)}" if one.guessing is not None else ""
+        return f"gives away {one.about}: tells the right value for {share} of the rows{guessing}."
+    if one.why == "rank":
+        return f"gives away {one.about}: puts the rows in the same order (rank correlation {number(one.share)})."
+    if one.why == "identifier":
+        return "equals an identifier: whoever reads a value has the person."
+    return "different in nearly every row: whoever knows a value finds its record."
+
+
+def columns_in_words(certificate: TableCertificate) -> str:
+    """How many columns leave as they are, and how many do not leave."""
+    roles = certificate.roles
+    touched = {column for step in certificate.steps for column in step.columns}
+    unchanged = set(certificate.release.columns) - touched
+    parts = []
+    for called, named in (
+        ("quasi-identifier", roles.quasi),
+        ("confidential column", roles.confidential),
+        ("weight", roles.weight),
+        ("other column", roles.other),
+    ):
+        parts.append((sum(column in unchanged for column in named), called))
+    listed = ", ".join(counted(n, called) for n, called in parts if n)
+    as_it_is = f"Released as they are: {listed}." if listed else "No column is released as it is."
+    gone = [f"{counted(roles.left_out, 'column')} without a role"] if roles.left_out else []
+    gone += [counted(roles.identifiers_removed, "identifier")] if roles.identifiers_removed else []
+    return f"{as_it_is} {'Left out: ' + ' and '.join(gone) + '.' if gone else ''}".strip()
+
+
+# ---- attacks -----------------------------------------------------------------------------------------------------------------
+
+
+def worst_attack(certificate: TableCertificate) -> AttackPart | None:
+    """The attack that the summary names, else the one with the highest rate."""
+    named = [attack for attack in certificate.attacks if attack.name == certificate.summary.risk_attack]
+    return max(named or certificate.attacks, key=lambda attack: attack.rate, default=None)
+
+
+def attack_in_words(certificate: TableCertificate) -> str:
+    """The worst attack by name, how, how often, and beside blind guessing."""
+    attack, summary = worst_attack(certificate), certificate.summary
+    if attack is None:
+        return "No attack was tried, so nothing is known about what an intruder would get."
+    named = summary.risk is not None and attack.name == summary.risk_attack
+    rate, low, high = attack.rate, *attack.interval
+    if named:
+        rate, low, high = summary.risk or 0.0, _or(summary.risk_low, low), _or(summary.risk_high, high)
+    how = f", {summary.risk_how}," if named and summary.risk_how else ""
+    finds = "succeeds on" if attack.risk != "linkage" else "finds"
+    text = f"{attack.title}{how} {finds} {percent(rate)} of {tried_by(attack, certificate)} (95\u00a0% interval {percent_range(low, high)})"
+    if low <= attack.chance:
+        return f"{text}, which cannot be told from blind guessing ({percent(attack.chance)})."
+    return f"{text}; blind guessing {finds} {percent(attack.chance)}."
+
+
+def tried_by(attack: AttackPart, certificate: TableCertificate) -> str:
+    """How many were tried, and of what: an attack may say its own unit."""
+    unit = attack.details.get("unit", certificate.unit.counted)
+    return f"{attack.tried:,} {str(unit)[:-1] if attack.tried == 1 else unit}"
+
+
+def outliers_in_words(certificate: TableCertificate) -> str:
+    """The same for those that an average hides."""
+    summary = certificate.summary
+    if summary.outlier_risk is None or not summary.outliers:
+        return "No attack was counted on outliers alone: the figure is an average, which hides them."
+    title = next((attack.title for attack in certificate.attacks if attack.name == summary.outlier_attack), summary.outlier_attack)
+    spread = "" if summary.outlier_low is None else f" (95\u00a0% interval {percent_range(summary.outlier_low, summary.outlier_high)})"
+    tried = f"the {counted(summary.outliers, certificate.unit.counted[:-1])} farthest from the middle of the columns"
+    return f"Of {tried}, {percent(summary.outlier_risk)} are found{spread}{f' by {title}' if title else ''}."
+
+
+def _or(value: float | None, fallback: float) -> float:
+    return fallback if value is None else value

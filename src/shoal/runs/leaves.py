@@ -1,0 +1,230 @@
+"""What leaves unprotected: columns without a role, which are left out; released columns that give a protected one away; households.
+
+A protected age is worth nothing beside an unprotected age of half a year later. So every released column that no step protected is held against
+every one that a step did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import BoolArray, IntArray
+from shoal.errors import counted, number
+from shoal.kernels.telling import binned, spearman, told
+from shoal.measures import UniqueHouseholds
+from shoal.promises import HOUSEHOLD_K, PERSON_K
+from shoal.release import Leaving, Release
+from shoal.roles import Roles, Scale
+from shoal.table import Table
+
+ROWS = 20_000  # of a larger table so many are looked at; rows of a release are in a keyed order, so the first are a draw
+BINS = 50  # of a number that has more values than these
+RIGHT, ABOVE = 0.8, 0.2  # told for so many rows, and for so many more than by guessing
+RANKS = 0.95  # |Spearman| from which ranks tell
+UNIQUE = 0.9  # different values per row
+FEWEST = 20  # rows; of fewer, being different says little
+MOST = 10  # lines
+
+
+def looked_over(original: Table, release: Release, roles: Roles) -> Release:
+    """The release with what leaves unprotected, and a line on each in its warnings; as it is where somebody has looked before."""
+    if release.leaves is not None:
+        return release
+    found = what_leaves(original, release, roles)
+    lines = (*_about_left_out(roles), *_about_leaving(found), *_about_households(original, release, roles))
+    return replace(release, leaves=found, warnings=(*release.warnings, *lines))
+
+
+def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leaving, ...]:
+    """Released columns that no step protected and that give something away, each with the worst that it does, worst first."""
+    if not len(release):
+        return ()
+    touched = {column for step in release.made_by if not _keeps_numbers(step.guarantees) for column in step.columns}
+    after = replace(release.table, arrow=release.table.arrow.slice(0, ROWS))
+    looked_at = [column for column in original.columns if column in (*roles.quasi, *roles.identifier, *roles.person)]
+    before = replace(original, arrow=original.arrow.select(looked_at)).take(release.source_row[:ROWS])
+    protected = [_protected(before, roles, column) for column in roles.quasi if column in touched]
+    identifiers = [_identifier(before, column) for column in (*roles.identifier, *roles.person) if column in before.columns]
+    found = []
+    for name in release.table.columns:
+        if name in touched or name not in original.columns:
+            continue
+        column = _column(after, roles, name)
+        leaving = None if name in (*roles.household, *roles.person) else _as_identifier(column, after, identifiers)
+        leaving = leaving or _as_telling(column, protected)
+        if leaving is None and name not in (*roles.household, *roles.person) and _nearly_unique(column):
+            leaving = Leaving(name, "unique")
+        if leaving is not None:
+            found.append(leaving)
+    return tuple(sorted(found, key=_badness))
+
+
+def _keeps_numbers(guarantees: Sequence[str]) -> bool:
+    """A step that empties columns of those who lose their number protects none of the others'."""
+    return bool({HOUSEHOLD_K.name, PERSON_K.name} & set(guarantees))
+
+
+def _badness(one: Leaving) -> tuple[int, float, str]:
+    return ("identifier", "tells", "rank", "unique").index(one.why) - (one.why == "rank"), -(one.share or 0.0), one.column
+
+
+class _Column(NamedTuple):
+    """A column as codes in order; and in parts, where it is a number of many values."""
+
+    name: str
+    codes: IntArray
+    parts: IntArray
+    scale: Scale
+    known: BoolArray  # neither missing nor a code for it: what ranks are compared on
+
+
+class _Protected(NamedTuple):
+    column: _Column
+    guessing: float  # the share that the commonest value is right for
+    least: int  # a column of fewer values cannot tell it
+
+
+class _Identifier(NamedTuple):
+    texts: pa.Array
+    codes: IntArray
+    least: int
+
+
+def _column(table: Table, roles: Roles, name: str) -> _Column:
+    scale: Scale = "nominal" if name in (*roles.household, *roles.person) else roles.scale(table, name)
+    codes, known = table.codes(name), ~table.missing(name)
+    if scale == "ordinal":
+        places = roles.ordinal_codes(table, name)
+        codes = np.unique(np.where(known, places, np.inf), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    many = scale != "nominal" and int(codes.max()) + 1 > BINS
+    return _Column(name, codes, _parts(codes, known) if many else codes, scale, known & _answered(table, roles, name, scale))
+
+
+def _answered(table: Table, roles: Roles, name: str, scale: Scale) -> BoolArray:
+    """Where a column holds no code for missing: neither one that is declared nor, where few numbers are below zero, one of these.
+
+    Surveys write -1 or -9 for who was not asked; among ages such a code ranks before all children.
+    """
+    declared = ~roles.missing_levels(table, name)[table.codes(name)]
+    if scale != "numeric" or table.kind(name) != "number":
+        return declared
+    above = ~(table.number(name) < 0)
+    return np.asarray(declared & above if above.mean() >= RIGHT else declared)
+
+
+def _parts(codes: IntArray, known: BoolArray) -> IntArray:
+    """Missing is a part of its own."""
+    parts = np.full(len(codes), BINS)
+    parts[known] = binned(codes[known], BINS)
+    return parts
+
+
+def _protected(table: Table, roles: Roles, name: str) -> _Protected:
+    column = _column(table, roles, name)
+    return _Protected(column, _guessed(column.parts), _least(column.parts))
+
+
+def _guessed(values: IntArray) -> float:
+    return told(np.zeros(len(values), np.int64), values)
+
+
+def _identifier(table: Table, name: str) -> _Identifier:
+    return _Identifier(table.column(name).cast(pa.string()), table.codes(name), _least(table.codes(name)))
+
+
+def _least(values: IntArray) -> int:
+    """How many values it takes to be right for enough rows."""
+    covered = np.cumsum(np.sort(np.bincount(values))[::-1]) / len(values)
+    return int(np.argmax(covered >= RIGHT - 1e-9)) + 1
+
+
+def _as_telling(column: _Column, protected: Sequence[_Protected]) -> Leaving | None:
+    """What it tells best of all that is protected, if it tells any."""
+    found = []
+    values = int(column.codes.max()) + 1
+    for other, guessing, least in protected:
+        right = (
+            0.0
+            if values < least
+            else max(told(groups, other.parts) for groups in ([column.parts, column.codes] if _several(column) else [column.parts]))
+        )
+        if right >= RIGHT and right >= guessing + ABOVE:
+            found.append(Leaving(column.name, "tells", other.name, round(right, 2), round(guessing, 2)))
+        elif "nominal" not in (column.scale, other.scale):
+            agreed = abs(spearman(column.codes, other.codes, column.known & other.known))
+            if agreed >= RANKS:
+                found.append(Leaving(column.name, "rank", other.name, round(agreed, 2)))
+    return min(found, key=_badness, default=None)
+
+
+def _several(column: _Column) -> bool:
+    """Whether its values, too, stand for several rows, and not only the parts they were put in."""
+    return column.parts is not column.codes and int(column.codes.max()) + 1 <= len(column.codes) / 2
+
+
+def _as_identifier(column: _Column, table: Table, identifiers: Sequence[_Identifier]) -> Leaving | None:
+    """Whether it is an identifier: the same texts, in their rows or in others, or one that tells it."""
+    for one in identifiers:
+        if int(column.codes.max()) + 1 < max(one.least, 2):
+            continue
+        texts = table.column(column.name).cast(pa.string())
+        same = np.asarray(pc.equal(texts, one.texts).fill_null(False)).mean()
+        copied = _nearly_unique(column) and np.asarray(pc.is_in(texts.unique(), one.texts.unique())).mean() > UNIQUE
+        right = told(column.codes, one.codes)
+        if same > UNIQUE or copied or (right >= RIGHT and right >= _guessed(one.codes) + ABOVE):
+            return Leaving(column.name, "identifier")
+    return None
+
+
+def _nearly_unique(column: _Column) -> bool:
+    return len(column.codes) >= FEWEST and int(column.codes.max(initial=0)) + 1 > UNIQUE * len(column.codes)
+
+
+# ---- in words ----------------------------------------------------------------------------------------------------------------------
+
+
+def _about_left_out(roles: Roles) -> Iterator[str]:
+    many = len(roles.left_out)
+    if many:
+        yield f"{counted(many, 'column')} without a role {'was' if many == 1 else 'were'} left out."
+
+
+def _about_leaving(found: Sequence[Leaving]) -> Iterator[str]:
+    yield from map(_sentence, found[:MOST])
+    if len(found) > MOST:
+        further = len(found) - MOST
+        yield f"{counted(further, 'further column')} {'gives' if further == 1 else 'give'} something away in one of these ways."
+
+
+def _sentence(one: Leaving) -> str:
+    if one.why == "identifier":
+        return f"'{one.column}' equals an identifier, or tells it. Make it an identifier, too, so that it is removed."
+    if one.why == "unique":
+        return f"'{one.column}' is released unchanged and different in nearly every row: whoever knows such a value finds the record."
+    how = (
+        f"it is right for {one.share:.0%} of the records, guessing for {one.guessing:.0%}"
+        if one.why == "tells"
+        else "nearly the same ranks"
+    )
+    return f"'{one.column}' gives the protected '{one.about}' away ({how}). Make it a quasi-identifier, too, or leave it out."
+
+
+def _about_households(original: Table, release: Release, roles: Roles) -> Iterator[str]:
+    """Households that are released with their numbers, and no promise about them."""
+    measure = UniqueHouseholds()
+    if measure.applies(original, release, roles) or any(promise.kind is HOUSEHOLD_K for promise in release.promises):
+        return
+    score = measure.measure(original, release, roles)
+    found, smallest, share = number(score.details["households"]), score.details["smallest"], score.value or 0.0
+    told_by = "by their members' released cells and by what members share"
+    way_out = "Use --link household=5 (link in the roles) to keep only numbers of households that five look like."
+    if smallest > 1:
+        yield f"Of {found} households some look like {smallest - 1} other{'s' * (smallest > 2)} only, {told_by}. {way_out}"
+    else:
+        yield f"Households can be told: {share:.0%} of {found} households are like no other {told_by}. {way_out}"

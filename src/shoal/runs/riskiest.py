@@ -1,0 +1,154 @@
+"""The records that are easiest to find again, by class, with their cells and what to do about them: for the data's keeper alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.arrays import FloatArray, IntArray
+from shoal.cell import SUPPRESSED
+from shoal.errors import counted
+from shoal.kernels.groups import class_ids
+from shoal.release import Release
+from shoal.report.private_page import RiskGroup, Riskiest
+from shoal.roles import Roles
+from shoal.score import AttackResult
+from shoal.table import Table
+
+GROUPS = 12  # classes listed
+ORIGINALS = 5  # records listed of each
+COLUMNS = 8  # columns shown of each
+STANDS_OUT = 0.9  # beyond this share of the records, a value is why a record is found
+SAME = 1e-6  # likelihoods closer than this are equal
+LONGEST = 48  # letters of a cell that are shown
+
+
+def riskiest(original: Table, release: Release, roles: Roles, results: Sequence[AttackResult]) -> Riskiest:
+    """Original rows (counted from 1, without the header) that linkage finds. Those that look alike in the release and are as easy to find
+    are one group: the likeliest found first, and of equals those farthest from the middle of a column."""
+    found = [one for one in results if one.risk == "linkage" and one.per_record is not None and len(one.per_record) == len(original)]
+    quasi = [column for column in roles.quasi if column in release.table.columns and column in original.columns]
+    if not found or not quasi or not len(release):
+        return Riskiest()
+    risks = np.nan_to_num(np.vstack([one.per_record for one in found if one.per_record is not None]), nan=0.0)
+    place = np.full(len(original), -1)
+    place[release.source_row[::-1]] = np.arange(len(release))[::-1]
+    rows = np.flatnonzero((risks.max(axis=0) > 0) & (place >= 0))
+    if not len(rows):
+        return Riskiest()
+    risk, by = risks[:, rows].max(axis=0).round(9), risks[:, rows].argmax(axis=0)
+    classes = class_ids([release.table.codes(column) for column in quasi])[0]
+    apart = np.column_stack([stands_out(original, roles, column)[rows] for column in quasi])
+    looks = classes[place[rows]]
+    order = np.lexsort((rows, looks, -risk))
+    starts = np.flatnonzero(np.diff(looks[order], prepend=-1) | (np.diff(risk[order], prepend=-1.0) != 0))
+    ends = np.append(starts[1:], len(order))
+    farthest = (np.add.reduceat(apart[order], starts) / (ends - starts)[:, None]).max(axis=1)  # by the column in which they stand out most
+    first = np.lexsort((-farthest, -risk[order][starts]))[:GROUPS]
+    groups = []
+    for one in first:
+        members = order[starts[one] : ends[one]]
+        alike = np.flatnonzero(classes == looks[members[0]])
+        attack = found[by[members[0]]].name
+        groups.append(
+            _group(original, release, roles, quasi, rows[members], alike, float(risk[members[0]]), attack, apart[members].mean(axis=0))
+        )
+    return Riskiest(tuple(groups), len(rows), len(starts))
+
+
+def stands_out(table: Table, roles: Roles, column: str) -> FloatArray:
+    """The share of records that a record's value is beyond: farther from the middle than theirs, or, without an order, rarer. A missing value
+    is beyond none."""
+    known = ~table.missing(column)
+    codes = table.codes(column)
+    if roles.scale(table, column) == "ordinal":
+        codes = np.where(known, np.nan_to_num(roles.ordinal_codes(table, column)), 0).astype(np.int64)
+    counts = np.bincount(codes[known], minlength=int(codes.max(initial=0)) + 1)
+    if roles.scale(table, column) == "nominal":
+        order = np.argsort(counts, kind="stable")
+        as_rare = np.cumsum(counts[order])[np.searchsorted(counts[order], counts, "right") - 1]
+        beyond = 1 - as_rare / max(1, known.sum())
+    else:
+        beyond = np.abs(2 * (np.cumsum(counts) - counts / 2) / max(1, known.sum()) - 1)
+    return np.where(known, beyond[codes], 0.0).astype(np.float32)
+
+
+def _group(
+    original: Table,
+    release: Release,
+    roles: Roles,
+    quasi: list[str],
+    rows: IntArray,
+    alike: IntArray,
+    risk: float,
+    attack: str,
+    apart: FloatArray,
+) -> RiskGroup:
+    """One class of the release, and the records of it that are equally easy to find."""
+    released = {column: _text(release.table, column, int(alike[0])) for column in quasi}
+    telling = [j for j in np.argsort(-apart, kind="stable") if released[quasi[j]] != SUPPRESSED]
+    why = int(telling[0]) if telling and apart[telling[0]] >= STANDS_OUT else None
+    shown = sorted(telling[:COLUMNS], key=lambda j: (j != why, j)) or list(range(min(COLUMNS, len(quasi))))
+    columns = tuple(quasi[j] for j in shown)
+    return RiskGroup(
+        risk=risk,
+        found_by=attack,
+        records=len(rows),
+        alike=len(alike),
+        persons=None if release.persons is None else len(np.unique(release.persons[alike])),
+        columns=columns,
+        hidden_columns=len(quasi) - len(shown),
+        stands_out=None if why is None else quasi[why],
+        released=tuple(released[column] for column in columns),
+        originals=tuple((int(row) + 1, tuple(_text(original, column, int(row)) for column in columns)) for row in rows[:ORIGINALS]),
+        because=_about_size(risk, len(alike)),
+        remedy=" ".join((_about_column(original, roles, quasi, why, rows, apart), *_about_confidential(release, roles, alike))),
+    )
+
+
+def _about_size(risk: float, alike: int) -> str:
+    if alike == 1:
+        return "No other row looks like it: a method that promises k over all these columns hides it among others."
+    if risk > 1 / alike + SAME:
+        return f"More than the 1 in {alike:,} of its class: the attack knows more than these columns. Protect what it knows, too."
+    if risk > 1 / alike - SAME:
+        return f"1 in {alike:,} is what a class of {alike:,} rows gives: a larger k lowers it."
+    return f"Less than the 1 in {alike:,} of its class; a larger k lowers it further."
+
+
+def _about_column(table: Table, roles: Roles, quasi: list[str], why: int | None, rows: IntArray, apart: FloatArray) -> str:
+    """What to do about the column in which the records are far from all others."""
+    these = "this record" if len(rows) == 1 else f"these {len(rows):,} records"
+    if why is None:
+        return f"Nothing about {these} stands out in one column: raise k, or leave {'it' if len(rows) == 1 else 'them'} out."
+    column, share = quasi[why], f"{min(float(apart[why]), 0.999):.1%}".replace("%", " %")
+    if roles.scale(table, column) == "nominal":
+        return f"'{column}' is rarer than in {share} of the records: merge its rare values, suppress it here, or leave out {these}."
+    codes = roles.ordinal_codes(table, column) if roles.scale(table, column) == "ordinal" else table.codes(column)
+    known = ~table.missing(column)
+    high = np.mean(codes[rows][known[rows]] > np.median(codes[known]))
+    how = "top-code" if high == 1 else "bottom-code" if high == 0 else "top- and bottom-code"
+    return f"'{column}' is farther from the middle than in {share} of the records: {how} it, suppress it here, or leave out {these}."
+
+
+def _about_confidential(release: Release, roles: Roles, alike: IntArray) -> list[str]:
+    """What everybody in the class has is known of everybody in it; that all did not answer says little."""
+    same = []
+    for column in roles.confidential:
+        if len(alike) < 2 or column not in release.table.columns:
+            continue
+        held = np.unique(release.table.codes(column)[alike])
+        if len(held) == 1 and not roles.missing_levels(release.table, column)[held[0]]:
+            same.append(f"'{column}'")
+    if not same:
+        return []
+    more = f" and {counted(len(same) - 3, 'more column')}" if len(same) > 3 else ""
+    return [f"All in the class have the same {', '.join(same[:3])}{more}: ask for l of 2 or more."]
+
+
+def _text(table: Table, column: str, row: int) -> str:
+    value: Any = table.column(column)[row].as_py()
+    text = "missing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
