@@ -67,9 +67,9 @@ class Rounding:
         return in_steps(value) if self.few else three_digits(value)
 
     def measure(self, part: MeasurePart) -> MeasurePart:
-        """As it is if it was computed from the release alone; else rounded, or withheld where no step is small for it."""
+        """As it is if it was counted on the release; else rounded, or withheld where no step is small for it."""
         if part.needs == "release" or part.value is None:
-            return part
+            return part if part.details.get("unit") != "persons" else _in_persons(part)
         if not self.few:
             return part.model_copy(
                 update={
@@ -115,6 +115,19 @@ class Rounding:
         if self.few:
             return " ".join(sentence for sentence in re.split(r"(?<=\.) ", note) if not NUMBER.search(sentence))
         return NUMBER.sub(lambda found: _three_in_words(found.group()), note)
+
+
+def _in_persons(part: MeasurePart) -> MeasurePart:
+    """Whose each row is the release does not say: shares and means of persons have three digits, and how many there are stays as counted."""
+    value = None if part.value is None else _share(part.value)
+    details = {key: _share(one) if isinstance(one, float) else one for key, one in part.details.items()}
+    return part.model_copy(
+        update={"value": value, "per_column": {c: _share(one) for c, one in part.per_column.items()}, "details": details}
+    )
+
+
+def _share(value: float) -> float:
+    return value if float(value).is_integer() else three_digits(value)
 
 
 def rounded(value: Any) -> Any:

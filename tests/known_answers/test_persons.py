@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, LearnedLinkage, ProbabilisticLinkage
+from shoal.certificate import MeasurePart
 from shoal.checks.tables import check_release
 from shoal.errors import DataError, ParameterError, PromiseBroken, RoleError
 from shoal.measures import (
@@ -25,6 +26,7 @@ from shoal.measures import (
 )
 from shoal.methods import AntiUnification, Mondrian
 from shoal.promises import Promise
+from shoal.published import Rounding
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.run import refuse_broken
@@ -305,6 +307,14 @@ def test_look_suggests_who_the_rows_are_of():
     assert {one.column: one.role for one in look(several)} == {"person_id": "person", "case_id": "identifier", "clinic_id": "other"}
     once = Table.of({"person_id": list(range(5, 65))[::-1]})
     assert look(once)[0].role == "identifier"
+
+
+def test_what_only_the_keeper_can_count_is_published_coarsely():
+    parts = [MeasurePart.of(replace(score(one), needs="release")) for one in (KAnonymity(), TCloseness(), EntropyLDiversity())]
+    k, far, effective = (Rounding(500).measure(one) for one in parts)
+    assert k == parts[0]  # counted, and small
+    assert (far.value, far.per_column) == (0.1, {"ill": 0.1})
+    assert (effective.value, effective.per_column) == (1.89, {"ill": 1.89})
 
 
 # ---- complaint 1: nine thousand hospital stays -------------------------------------------------------------------------------------
