@@ -129,8 +129,8 @@ def intruder(seeds: int) -> int:
                 train, view.true_row[train], np.full((len(train), 1), -1), np.ones(len(train)), np.ones((len(train), 1))
             )
             plain = [linkage_families.learn(family, setting.spaces, bare) for family in linkage_families.PLAIN[:2]]
-            rates.append([100 * nearest_shares(setting, one, test).mean() for one in plain] + [100 * found.rate])
-            one_to_one.append(100 * found.details["one_to_one_rate"])
+            rates.append([100 * nearest_shares(setting, one, test).mean() for one in plain] + [100 * found.textbook.rate])
+            one_to_one.append(100 * found.forms[1].rate)
             seconds.append(cpu)
         each = np.array(rates)
         above = each[:, 2] - each[:, :2].max(axis=1)

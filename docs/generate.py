@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -69,6 +70,15 @@ PATIENT_ROLES = shoal.Roles(
     identifier=("name",),
     ordinal={"education": EDUCATION},
     target="diagnosis",
+)
+HOUSEHOLD_RELEASES = (
+    ("mondrian", {"k": 5}, 0),
+    ("mdav", {"k": 5}, 0),
+    ("mondrian", {"k": 50}, 0),
+    ("mondrian", {"k": 50}, 5),
+)
+SURVEY_ROLES = shoal.Roles(
+    quasi=("AGE15X", "sex", "region"), confidential=("DIABDX",), weight=("weight",), household=("household_id",), identifier=("person_id",)
 )
 
 
@@ -149,16 +159,34 @@ def fill_measured(census_file: Path) -> None:
     ]
     scores = [(label, shoal.measure(table, release)) for label, table, release in releases]
     for name in known("measure"):
-        if name == "ncp":  # a value that was perturbed counts 0: its page shows generalized releases
+        if name in ("ncp", "unique-households"):  # a perturbed value counts 0, and nobody lives together: other releases are shown
             continue
         _fill("measure", name, _table(("release", "value"), [(label, _number(by_name[name].value)) for label, by_name in scores]))
     results = [(label, shoal.attack(table, release, seed=SEED)) for label, table, release in releases]
     for name in known("attack"):
+        if name == "household-linkage":
+            continue
         rows = [
             (label, f"{one.rate:.1%}", f"{one.interval[0]:.1%} to {one.interval[1]:.1%}", f"{one.chance:.2%}")
             for label, one in ((label, by_name[name]) for label, by_name in results)
         ]
         _fill("attack", name, _table(("release", "hits", "95 % interval", "blind guessing"), rows))
+
+
+def fill_households() -> None:
+    """The two pages about households. Seed 1; the intruder knows everybody."""
+    survey = shoal.invented_survey(3000)
+    shares, rows = [], []
+    for name, run, k in HOUSEHOLD_RELEASES:
+        roles = replace(SURVEY_ROLES, link={"household": k} if k else {})
+        release = shoal.protect(survey, make("method", name, run), roles=roles, seed=SEED)
+        label = f"survey, {_said(name, run)}{f', household={k}' if k else ''}"
+        told = shoal.measure(survey, release, "unique-households")["unique-households"]
+        shares.append((label, f"{told.details['households']:,}", _number(told.value)))
+        one = shoal.attack(survey, release, "household-linkage", seed=SEED)["household-linkage"]
+        rows.append((label, f"{one.rate:.1%}", f"{one.interval[0]:.1%} to {one.interval[1]:.1%}", f"{one.chance:.2%}"))
+    _fill("measure", "unique-households", _table(("release", "households with a number", "value"), shares))
+    _fill("attack", "household-linkage", _table(("release", "hits", "95 % interval", "blind guessing"), rows))
 
 
 def fill_learned(adult_file: Path) -> None:
@@ -193,8 +221,8 @@ def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[st
         ", ".join(f"{key} = {value}" for key, value in run.items()),
         f"{scores['k-anonymity'].value:,}",
         f"{scores['ncp'].value:.3f}",
-        f"{hits['distance-linkage'].rate:.1%}",
-        f"{hits['probabilistic-linkage'].rate:.1%}",
+        f"{hits['distance-linkage'].textbook.rate:.1%}",
+        f"{hits['probabilistic-linkage'].textbook.rate:.1%}",
         f"{learned.released:.1%}",
         f"{learned.loss:.1f} (p = {learned.p_value:.3f})",
     )
@@ -202,7 +230,7 @@ def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[st
 
 def _method_row(census: shoal.Table, release: shoal.Release, run: dict[str, Any]) -> tuple[str, ...]:
     scores = shoal.measure(census, release, "k-anonymity", "il1s", "sse-ratio")
-    hits = {name: f"{result.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
+    hits = {name: f"{result.textbook.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
     classes = scores["k-anonymity"]
     return (
         ", ".join(f"{key} = {value}" for key, value in run.items()),
@@ -271,6 +299,7 @@ def main() -> None:
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     if given.census:
         fill_measured(given.census)
+        fill_households()
     if given.adult:
         fill_learned(given.adult)
     if given.reuters:

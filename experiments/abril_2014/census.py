@@ -54,7 +54,7 @@ def assessed(method: Method, seed: int = 0) -> tuple[dict[str, float], tuple[flo
         name: attack.attack(table, release, Knowledge(roles), rng_for(seed, name))
         for name, attack in (
             ("id", IntervalDisclosure()),
-            ("dbrl", DistanceLinkage()),
+            ("dbrl", DistanceLinkage(scale="each", linking="nearest")),
             ("prl", ProbabilisticLinkage(assignment="best", share="estimated")),
         )
     }

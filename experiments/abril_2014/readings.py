@@ -110,7 +110,7 @@ def drawn(sample: int) -> NDArray[np.int64]:
 
 def linked(method: str, parameter: int, reading: Reading, samples: int, noise: NoiseReading = "deviation") -> Rates:
     """Protect and attack, once per sample."""
-    table, attack = census(), DistanceLinkage()
+    table, attack = census(), DistanceLinkage(scale="each", linking="nearest")
     roles = Roles(quasi=table.columns).check(table)
     masking = steps(method, parameter, reading.standardize, noise)
     release = None

@@ -104,7 +104,7 @@ class MeasurePart(Part):
     per_column: dict[str, float] = {}
     details: dict[str, Any] = {}
     needs: Needs = "original"  # computed from the release alone, or held against the original
-    step: float | None = None  # in which it comes under 100 records, where that is not a twentieth of its bounds
+    step: float | None = None  # in which it comes under 100 records; None: it is withheld then
 
     @staticmethod
     def of(score: Score) -> MeasurePart:

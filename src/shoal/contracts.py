@@ -84,7 +84,7 @@ class Measure(Named, Protocol):
 
     better: ClassVar[Better]
     needs: ClassVar[Needs]  # release: it looks at nothing else, so its figures are published exactly
-    step: ClassVar[float | None]  # in which it is published under 100 records; None: a twentieth of its bounds, and nothing without them
+    step: ClassVar[float | None]  # in which it is published under 100 records; None: not at all, as is best for all but one
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Empty, or a sentence saying why there is nothing to measure."""

@@ -48,10 +48,17 @@ def found_form(texts: Sequence[str | None], rows: IntArray) -> Form | None:
     if not commonest or weight[commonest] < ENOUGH * known:
         return None
     if commonest not in ways:
-        return Form((commonest,))
+        return _kept(Form((commonest,)), texts, rows, known)
     orders = [commonest.replace("?", order[0], 1).replace("?", order[1], 1) for order in (("%d", "%m"), ("%m", "%d"))]
-    day_first, month_first = ways[commonest]
-    return Form((*orders,) if day_first == month_first or "%y" in commonest else (orders[day_first < month_first],))
+    day_first, month_first = ways[commonest]  # rows that tell
+    told = day_first != month_first and "%y" not in commonest
+    return _kept(Form((orders[day_first < month_first],) if told else tuple(orders)), texts, rows, known)
+
+
+def _kept(form: Form, texts: Sequence[str | None], rows: IntArray, known: int) -> Form | None:
+    """A form that most texts are dates in: the 31st of February is none."""
+    right = [int(rows[~read_dates(texts, one)[1]].sum()) - int(rows.sum()) + known for one in form.formats]
+    return form if max(right) >= ENOUGH * known else None
 
 
 def read_dates(texts: Sequence[str | None], format_: str) -> tuple[pa.Array, BoolArray]:
@@ -67,10 +74,10 @@ def write_dates(dates: pa.Array, format_: str) -> pa.Array:
 
 
 def is_format(format_: str) -> bool:
-    """Whether a format says day, month and year, so that a date written in it can be read again."""
-    some = datetime.date(1987, 11, 23)
+    """Whether a format says day, month and year, the century too, so that any date written in it can be read again."""
+    some = (datetime.date(1887, 11, 23), datetime.date(2013, 2, 1))
     try:
-        return _read(some.strftime(format_), format_) == some
+        return all(_read(one.strftime(format_), format_) == one for one in some)
     except ValueError:
         return False
 

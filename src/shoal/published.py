@@ -1,11 +1,14 @@
 """What a certificate says to everybody: what the public files can recount exactly, and what needs the original coarsely.
 
 Many exact figures about few records are equations, and searched together they give the records back. So whatever was computed from the
-original has three significant digits; under 100 records it comes in steps of a twentieth, not column by column, and sums not at all.
+original has three significant digits. Under 100 records even steps of .05 do, if twenty figures come in them (tests/properties/
+test_reconstruction.py is that search): so one loss is said, in steps of .05 and not below two of them, and what attacks find in steps of
+five records or more, rounded up. Nothing is said column by column.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +16,12 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, TypeVar
 
 from shoal.certificate import AttackPart, CollectionCertificate, LeavesPart, MeasurePart, Summary, TableCertificate
+from shoal.score import wilson
 
 FEW = 100  # records under which three digits still are an equation
 STEP = 0.05
-WITHHELD = f"Withheld: under {FEW} records a figure that has no bounds and no unit of its own would tell single values."
+TOGETHER = 5  # records that are not told apart where there are few
+WITHHELD = f"Withheld: under {FEW} records many figures together would tell single values."
 NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?!\w)")
 Any_ = TypeVar("Any_", TableCertificate, CollectionCertificate)
 
@@ -63,38 +68,44 @@ class Rounding:
         return self.records < FEW
 
     def share(self, value: float) -> float:
-        """A figure in parts of 1."""
-        return in_steps(value) if self.few else three_digits(value)
+        """A figure in parts of 1, such as a loss."""
+        return max(2 * STEP, in_steps(value)) if self.few else three_digits(value)
+
+    def risk(self, value: float) -> float:
+        """A share of records that are found: of few, rounded up to steps of .05 that five records or more fill, so that it is not belittled."""
+        return min(1.0, max(self._five, round(self._five * math.ceil(value / self._five - 1e-9), 2))) if self.few else three_digits(value)
+
+    def interval(self, rate: float, exact: tuple[float, float], tried: int) -> tuple[float, float]:
+        """Of few records the interval of the rate that is said, so that its ends say no more."""
+        said = self.risk(rate)
+        low, high = map(three_digits, wilson(said * tried, tried) if self.few else exact)
+        return low, high
+
+    @property
+    def _five(self) -> float:
+        return min(1.0, round(STEP * math.ceil(TOGETHER / self.records / STEP - 1e-9), 2))
 
     def measure(self, part: MeasurePart) -> MeasurePart:
-        """As it is if it was counted on the release; else rounded, or withheld where no step is small for it."""
+        """As it is if it was counted on the release; else rounded, and of few records withheld unless it names its step."""
         if part.needs == "release" or part.value is None:
             return part if part.details.get("unit") != "persons" else _in_persons(part)
-        if not self.few:
-            return part.model_copy(
-                update={
-                    "value": three_digits(part.value),
-                    "interval": part.interval and tuple(map(three_digits, part.interval)),
-                    "per_column": {column: three_digits(value) for column, value in part.per_column.items()},
-                    "details": rounded(part.details),
-                    "note": self.words(part.note),
-                }
-            )
-        low, high = part.bounds
-        step = part.step if part.step is not None else None if low is None or high is None else STEP * (high - low)
-        bare: dict[str, Any] = {"per_column": {}, "details": {}, "interval": None, "note": self.words(part.note)}
-        if step is None:
-            return part.model_copy(update=bare | {"value": None, "note": WITHHELD})
-        interval = part.interval and tuple(in_steps(end, step) for end in part.interval)
-        return part.model_copy(update=bare | {"value": in_steps(part.value, step), "interval": interval})
+        if self.few and part.step is None:
+            return part.model_copy(update={"value": None, "interval": None, "per_column": {}, "details": {}, "note": WITHHELD})
+        rounding = {"details": {}, "per_column": {}, "interval": None} if self.few else {
+            "interval": part.interval and tuple(map(three_digits, part.interval)),
+            "per_column": {column: three_digits(value) for column, value in part.per_column.items()},
+            "details": rounded(part.details),
+        }  # fmt: skip
+        value = max(2 * part.step, in_steps(part.value, part.step)) if self.few and part.step else three_digits(part.value)
+        return part.model_copy(update={**rounding, "value": value, "note": self.words(part.note)})
 
     def attack(self, part: AttackPart) -> AttackPart:
         """Its rate; hits are what that rate makes of the records tried. What linking blindly hits is counted, not computed from values."""
-        rate, strict = self.share(part.rate), self.share(part.strict_hit / part.tried)
+        rate, strict = self.risk(part.rate), self.risk(part.strict_hit / part.tried)
         given: dict[str, Any] = {
             "rate": rate,
-            "interval": tuple(map(self.share, part.interval)),
-            "chance": three_digits(part.chance) if part.risk == "linkage" else self.share(part.chance),
+            "interval": self.interval(part.rate, part.interval, part.tried),
+            "chance": three_digits(part.chance) if part.risk == "linkage" else self.risk(part.chance),
             "hit": min(three_digits(rate * part.tried if self.few else part.hit), part.tried),
             "strict_hit": min(three_digits(strict * part.tried if self.few else part.strict_hit), part.tried),
             "note": self.words(part.note),
@@ -103,12 +114,18 @@ class Rounding:
         return part.model_copy(update=given)
 
     def summary(self, part: Summary) -> Summary:
-        """All in parts of 1; whole numbers count records."""
-        return part.model_copy(update={name: self.share(value) for name, value in part if isinstance(value, float)})
+        """One loss and the risks; of few records neither the published IL nor the score of it, nor what a handful of outliers risk."""
+        if not self.few:
+            return part.model_copy(update={name: three_digits(value) for name, value in part if isinstance(value, float)})
+        risks = {name: self.risk(value) for name, value in part if isinstance(value, float) and name != "loss"}
+        few = dict.fromkeys(("information_loss", "score", "outlier_risk", "outlier_low", "outlier_high", "outlier_attack"))
+        ends = self.interval(part.risk, (0.0, 1.0), self.records) if part.risk is not None else (None, None)
+        said = {"loss": None if part.loss is None else self.share(part.loss), "risk_low": ends[0], "risk_high": ends[1]}
+        return part.model_copy(update={**risks, **few, **said})
 
     def leaves(self, part: LeavesPart) -> LeavesPart:
         """How often a released column tells a protected one."""
-        return part.model_copy(update={name: self.share(value) for name, value in part if isinstance(value, float)})
+        return part.model_copy(update={name: self.risk(value) for name, value in part if isinstance(value, float)})
 
     def words(self, note: str) -> str:
         """A sentence with a number in it has three digits of it, and under 100 records is left out."""

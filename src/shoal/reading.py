@@ -26,7 +26,7 @@ def check_kind(column: str, kind: str) -> None:
         raise RoleError(f"Column '{column}' is given the kind '{kind}', which is none. Known: {KINDS}.", about=column)
     if format_ and not is_format(format_):
         raise RoleError(
-            f"Column '{column}': '{format_}' does not say day, month and year. Write it with %d, %m and %Y, such as date:%d.%m.%Y.",
+            f"Column '{column}': '{format_}' does not say day, month and year with its century. Write it with %d, %m and %Y, such as date:%d.%m.%Y.",
             about=column,
         )
 
@@ -93,8 +93,13 @@ def with_dates(table: Table, column: str, format_: str, codes: Sequence[str] = (
 def without_codes(table: Table, column: str, codes: Sequence[str]) -> Table:
     """A column with its codes for missing taken out."""
     levels = table.levels(column)
-    gone = np.array([is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)[table.codes(column)]
-    if bool(gone[~table.missing(column)].any()):
+    if table.kind(column) == "number":
+        numbers = [value for value in map(_number, codes) if value is not None]
+        is_one = np.isin(np.asarray(levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)), numbers)
+    else:
+        is_one = np.array([level is not None and is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)
+    gone = is_one[table.codes(column)]
+    if gone.any():
         cells = table.column(column)
         table = table.with_columns({column: pc.if_else(pa.array(gone), pa.scalar(None, cells.type), cells)})
     return table
@@ -144,9 +149,10 @@ def _the_one(column: str, form: Form) -> str:
 
 def which_form(column: str, form: Form) -> str:
     """What a person is asked where the cells do not tell."""
+    if "%y" in form.formats[0]:
+        return f"Column '{column}' holds dates whose years have two digits, which leaves the century open. Write them with four."
     ways = " or ".join(f"--kind {column}=date:{one}" for one in form.formats)
-    years = ", and its years have two digits" if "%y" in form.formats[0] else ", whose cells do not tell whether day or month comes first"
-    return f"Column '{column}' holds dates{years}. Say which: {ways}."
+    return f"Column '{column}' holds dates whose cells do not tell whether day or month comes first. Say which: {ways}."
 
 
 def _refuse_wrong(table: Table, column: str, wrong: BoolArray, what: str, form: str = "") -> None:

@@ -154,8 +154,8 @@ class Roles:
         return (*self.identifier, *self.person, *self.left_out)
 
     def read(self, table: Table, protected: Sequence[str] = ()) -> Table:
-        """The table as it is to be read: columns of the kinds given; quasi-identifiers that hold dates in text as dates, and their codes for
-        missing, among numbers, as missing, which no method should average. Other columns keep their codes. So do `protected` ones besides.
+        """The table as it is to be read: columns of the kinds given; quasi-identifiers, and `protected` columns besides, that hold dates in
+        text as dates, and their codes for missing as missing, of which no method should take a mean. Other columns keep their codes.
 
         A table that was read so stays as it is.
         """
@@ -168,10 +168,14 @@ class Roles:
         return self.without_codes(table, protected)
 
     def without_codes(self, table: Table, protected: Sequence[str] = ()) -> Table:
-        """The table with codes for missing taken out of what is protected as numbers."""
+        """The table with codes for missing taken out of what is protected as numbers or levels; a code that is one of the levels is a level."""
         for column, codes in self.missing.items():
-            among = column in (*self.quasi, *protected) and column in table.columns
-            if among and table.kind(column) == "number" and self.scale(table, column) == "numeric":
+            if column not in (*self.quasi, *protected) or column not in table.columns or column in table.cells:
+                continue
+            scale = self.scale(table, column)
+            if scale == "ordinal":
+                codes = tuple(code for code in codes if code not in self.levels(table, column))
+            if scale == "ordinal" or (scale == "numeric" and table.kind(column) == "number"):
                 table = without_codes(table, column, codes)
         return table
 
@@ -218,7 +222,7 @@ class Roles:
                     about=column,
                 )
         for column, levels in self.ordinal.items():
-            _check_levels(table, column, levels)
+            _check_levels(table, column, (*levels, *(code for code in self.missing.get(column, ()) if code not in levels)))
         for column, hierarchy in self.hierarchies.items():
             _check_leaves(table, column, hierarchy)
         for column in self.quasi:

@@ -38,7 +38,7 @@ class Score:
     details: Mapping[str, Any] = field(default_factory=dict)
     per_record: FloatArray | None = field(default=None, repr=False)  # by release row; internal
     needs: Needs = "original"
-    step: float | None = None  # in which it is published of few records, where that is not a twentieth of its bounds
+    step: float | None = None  # in which it is published of few records; None: not at all
 
     def public(self) -> dict[str, Any]:
         """As plain JSON, without anything about single records."""

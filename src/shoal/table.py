@@ -231,6 +231,10 @@ class Table:
         """A new table without some columns."""
         return replace(self, arrow=self.arrow.drop_columns([n for n in names if n in self.columns]))
 
+    def only(self, names: Sequence[str]) -> Table:
+        """A new table of some columns; what is asked about it is forgotten with it."""
+        return replace(self, arrow=self.arrow.select(list(names)))
+
     def take(self, rows: IntArray) -> Table:
         """A new table of the rows named, in that order."""
         return replace(self, arrow=self.arrow.take(pa.array(rows)))

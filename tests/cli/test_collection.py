@@ -121,10 +121,9 @@ def test_small_collections_are_protected_and_say_what_could_not_be_measured(desk
     ran = shoal("collection", "protect", desk / "s", "--method", "spherical", "-p", "k=4", "-o", desk / "r")
     assert ran.code == 0
     certificate = json.loads((desk / "r" / "certificate.json").read_text())
-    without = [one for one in certificate["measures"] if one["value"] is None]
+    without = [one for one in certificate["measures"] if one["value"] is None and not one["note"].startswith("Withheld")]
     assert {one["name"]: one["better"] for one in without} == {
-        "semantic-loss": "lower", "topic-agreement": "higher", "one-class-clusters": "lower", "unique-labels": "lower",
-        "words-per-row": "neither",
+        "semantic-loss": "lower", "topic-agreement": "higher", "one-class-clusters": "lower", "unique-labels": "lower"
     }  # fmt: skip
     assert all(one["note"] for one in without)
     assert "price" not in shoal("collection", "query", desk / "r", "market").out

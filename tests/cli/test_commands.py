@@ -221,9 +221,10 @@ def test_a_release_of_some_of_the_rows_by_key(shoal, table, desk):
 
 def test_attack(shoal, run):
     shown = ok(shoal("attack", run))
-    assert all(name in shown.out for name in registry.known("attack"))
+    tried = registry.known("attack").keys() - {"household-linkage"}  # nobody lives together
+    assert all(name in shown.out for name in tried)
     results = as_json(shoal("attack", run, "--json"))
-    assert {result["name"] for result in results} == registry.known("attack").keys()
+    assert {result["name"] for result in results} == tried
     for result in results:
         assert 0 <= result["strict_hit"] <= result["hit"] <= result["tried"] == 60
         assert result["interval"][0] <= result["rate"] <= result["interval"][1]

@@ -30,6 +30,17 @@ def test_report_keeps_the_warnings(shoal, desk):
     check_folder(folder)
 
 
+def test_report_keeps_the_warnings_of_a_run_that_did_not_keep_them_apart(shoal, desk):
+    """Folders written before have no warnings in private/run.json."""
+    folder = desk / "run"
+    ok(shoal("protect", write_csv(desk / "t.csv", rows()), *ROLES, "--method", "mondrian", "-p", "k=3", "-o", folder))
+    before = said(folder)["warnings"]
+    kept = folder / "private" / "run.json"
+    kept.write_text(json.dumps({key: value for key, value in json.loads(kept.read_text()).items() if key != "warnings"}))
+    ok(shoal("report", folder))
+    assert sorted(said(folder)["warnings"]) == sorted(before)
+
+
 def test_the_data_have_a_name_if_one_is_given(shoal, desk):
     table = write_csv(desk / "SECRETFILE.csv", rows())
     words = ("protect", table, *ROLES, "--method", "mdav", "-p", "k=3", "-p", "columns=age")

@@ -76,6 +76,7 @@ def test_attack(name):
     ("name", "parameters"),
     [
         ("distance-linkage", {"distance": "mahalanobis"}),
+        ("household-linkage", {"by": "containment"}),
         ("probabilistic-linkage", {"assignment": "best"}),
         ("probabilistic-linkage", {"assignment": "one-to-one", "tolerance": 0}),
         ("interval-disclosure", {"widest": 1}),

@@ -129,15 +129,15 @@ def test_l_counts_persons_where_each_has_one_value():
     release = cut(roles=STAYS, who=WHOSE, ill=constant)
     assert classes(release) == [[0, 1, 2, 3, 4, 5, 6, 7]]
     assert [one.unit for one in release.promises] == ["persons", "persons"]
-    with pytest.raises(ParameterError, match="l cannot be promised in persons: .* and 'ill' differs between them too"):
+    with pytest.raises(ParameterError, match=r"l cannot be promised in persons: .* and 'ill' differs between them too"):
         cut(roles=STAYS, who=WHOSE, ill=TURNS)
 
 
 def test_what_cannot_be_counted_in_persons_is_refused():
     for asked in ({"entropy": 1.5}, {"t": 0.5}):
-        with pytest.raises(ParameterError, match="in persons would need one row of each. Ask for k and l"):
+        with pytest.raises(ParameterError, match=r"in persons would need one row of each. Ask for k and l"):
             cut(roles=STAYS, given={"k": 2, **asked}, who=WHOSE, ill=TURNS)
-    with pytest.raises(DataError, match="4 persons, fewer than k = 5. Use k of at most 4"):
+    with pytest.raises(DataError, match=r"4 persons, fewer than k = 5. Use k of at most 4"):
         cut(roles=STAYS, given={"k": 5}, who=WHOSE, ill=TURNS)
     apart = Roles(quasi=("x",), person=("who",), other=("y",), target="y")
     with pytest.raises(ParameterError, match="Use classes=together"):
@@ -169,7 +169,7 @@ TREE = {"ill": [["a", "all"], ["b", "all"]]}
 @pytest.mark.parametrize("method", ["mdav", "noise", "rank-swapping", "anti-unification-safe"])
 def test_a_hierarchy_that_is_not_followed_is_refused(method):
     roles = Roles(quasi=("x",), hierarchies={"x": [[str(x), "low" if x < 5 else "high"] for x in EIGHT]})
-    with pytest.raises(ParameterError, match="Column 'x' is given a hierarchy, and .* does not follow it.*mondrian"):
+    with pytest.raises(ParameterError, match=r"Column 'x' is given a hierarchy, and .* does not follow it.*mondrian"):
         cut(method, roles, {})
 
 

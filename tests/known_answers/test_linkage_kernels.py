@@ -134,7 +134,7 @@ def test_one_to_one_takes_turns() -> None:
 def test_a_block_that_would_not_fit_is_refused() -> None:
     many = np.zeros((7000, 1))
     with pytest.raises(ValueError, match="memory"):
-        agreement.one_to_one(many, many, np.zeros(1), np.ones(1), np.zeros(1))
+        agreement.weight_block(many, many, np.zeros(1), np.ones(1), np.zeros(1))
 
 
 def test_expectation_maximization_finds_the_mixture_it_was_given() -> None:

@@ -247,7 +247,11 @@ def assessed(method, seed=0):
     table, roles = casc("census")
     release = apply_steps(table, roles, [method], seed)
     found = {m.name: m.measure(table, release, roles).value for m in (KAnonymity(), SSERatio(), IL(), IL1s(), PIL())}
-    for attack in (IntervalDisclosure(), DistanceLinkage(), ProbabilisticLinkage(assignment="best", share="estimated")):
+    for attack in (
+        IntervalDisclosure(),
+        DistanceLinkage(scale="each", linking="nearest"),
+        ProbabilisticLinkage(assignment="best", share="estimated"),
+    ):
         found[attack.name] = 100 * attack.attack(table, release, Knowledge(roles), rng_for(seed, "attack")).rate
     found["dr"] = disclosure_risk(found["distance-linkage"], found["probabilistic-linkage"], found["interval-disclosure"])
     return found

@@ -68,6 +68,8 @@ def test_a_person_is_asked_where_the_cells_do_not_tell():
     table = Table.of({"born": ["01.02.1980", "03.04.1981"]})
     with pytest.raises(RoleError, match=r"--kind born=date:%d\.%m\.%Y or --kind born=date:%m\.%d\.%Y"):
         Roles(quasi=("born",)).read(table)
+    with pytest.raises(RoleError, match="century"):
+        Roles(quasi=("born",)).read(Table.of({"born": ["31.01.80", "01.02.81"]}))
     assert Roles(confidential=("born",)).read(table).kind("born") == "text"
     assert Roles(quasi=("born",), kinds={"born": "text"}).read(table).kind("born") == "text"
     month_first = Roles(quasi=("born",), kinds={"born": "date:%m.%d.%Y"}).read(table)
@@ -97,7 +99,7 @@ def test_kinds_are_given():
         Roles(kinds={"a": "number"}).read(Table.of({"a": ["1", "x"]}))
 
 
-@pytest.mark.parametrize("kind", ["day", "number:3", "date:%H", "date:%d.%m", ""])
+@pytest.mark.parametrize("kind", ["day", "number:3", "date:%H", "date:%d.%m", "date:%d.%m.%y", ""])
 def test_a_kind_that_is_none_is_refused(kind):
     with pytest.raises(RoleError, match="born"):
         Roles(kinds={"born": kind})
@@ -114,6 +116,16 @@ def test_codes_of_protected_numbers_are_missing_and_all_others_stay():
     assert read.column("ill").to_pylist() == [1, -9, 2, 2]
     assert roles.missing_levels(table, "ill").tolist() == [True, False, False]
     assert roles.missing_levels(table, "income").tolist() == [True, False, False, False]
+
+
+def test_a_code_is_no_level_unless_it_is_listed():
+    table, levels = Table.of({"size": ["small", "large", "refused"]}), ("small", "large")
+    roles = Roles(quasi=("size",), ordinal={"size": levels}, missing={"size": ("refused",)})
+    assert roles.read(table).column("size").to_pylist() == ["small", "large", None]
+    listed = Roles(quasi=("size",), ordinal={"size": (*levels, "refused")}, missing={"size": ("refused",)})
+    assert listed.read(table).column("size").to_pylist() == ["small", "large", "refused"]
+    kept = Roles(confidential=("size",), ordinal={"size": levels}, missing={"size": ("refused",)})
+    assert np.isnan(kept.check(kept.read(table)).ordinal_codes(table, "size")).tolist() == [False, False, True]
 
 
 def test_no_mean_is_taken_of_codes():

@@ -66,8 +66,9 @@ def test_every_promise_about_every_confidential_column_holds(name, seed, rows, k
         words["t"] = 0.4
     try:
         release = METHODS[name](**words).protect(table, roles, chance_for(seed))
-    except DataError as error:
-        assert "so no group can have more" in str(error) or "one class only" in str(error)
+    except DataError:
+        values = [set(columns[column]) - GONE for column in roles.confidential]
+        assert min(map(len, values)) < 3 or len(set(columns["class"])) < 2  # else the whole table can keep what is asked
         return
     assert all(one.holds for one in check_release(release)), check_release(release)
     of_kind = [(one.kind, one.about) for one in release.promises]
@@ -80,7 +81,8 @@ def test_every_promise_about_every_confidential_column_holds(name, seed, rows, k
             if (L_DIVERSITY, column) in of_kind:
                 assert len(share) >= l
             if (ENTROPY_L_DIVERSITY, column) in of_kind:
-                assert len(share) and np.exp(-(share * np.log(share)).sum()) >= entropy - 1e-9
+                assert len(share)
+                assert np.exp(-(share * np.log(share)).sum()) >= entropy - 1e-9
 
 
 @pytest.mark.parametrize("method", [Mondrian, InfogainMondrian, BalancedMondrian], ids=lambda method: method.name)
@@ -95,10 +97,11 @@ def test_no_class_has_fewer_than_k_persons(method, seed, rows, k, l, persons):  
     roles = Roles(("x", "y"), ("ill",), person=("who",), other=("class",), target="class").check(table)
     try:
         release = method(k=k, l=l).protect(table, roles, chance_for(seed))
-    except DataError as error:
-        assert any(says in str(error) for says in ("so no group can have more", "one class only", "fewer than k"))
+    except DataError:
+        assert len(set(whose)) < k or len(set(columns["ill"]) - {None}) < l or len(set(columns["class"])) < 2
         return
-    assert {one.unit for one in release.promises} == {"persons"} and release.promises[0].kind == K_ANONYMITY
+    assert {one.unit for one in release.promises} == {"persons"}
+    assert release.promises[0].kind == K_ANONYMITY
     assert all(one.holds for one in check_release(release))
     for mine in released_classes(release, ("x", "y")):
         assert len({whose[row] for row in mine}) >= k

@@ -10,7 +10,8 @@ from shoal.report.table_pages import internal_report, public_report
 from shoal.report.verdict import columns_in_words, households_in_words, outliers_in_words, unit_protected, verdict
 from tests.report.test_figures import MEDIA_LINK, certificate, parts
 
-BARE = certificate(["age", "zip"])
+WORST = {**parts([])["summary"], "risk": 0.15, "risk_low": 0.13, "risk_high": 0.17}
+BARE = certificate(["age", "zip"], summary=WORST)
 PERSONS = UnitPart(counted="persons", rows=1080, persons=400, one_row_each="no")
 TELLS = LeavesPart(column="weight", why="tells", about="region", share=1.0, guessing=0.39)
 
@@ -20,7 +21,7 @@ def with_parts(one: TableCertificate = BARE, **changed: Any) -> TableCertificate
 
 
 def promised(**changed: Any) -> TableCertificate:
-    return certificate(["age", "zip"], promises=[{**parts(["age", "zip"])["promises"][0], **changed}])
+    return certificate(["age", "zip"], promises=[{**parts(["age", "zip"])["promises"][0], **changed}], summary=WORST)
 
 
 def text(page: str) -> str:
@@ -68,6 +69,17 @@ def test_what_speaks_against_it_stands_in_the_headline() -> None:
     assert "57.0 % of 390 households look like no other" in first_screen(with_parts(unit=known))
 
 
+def test_an_attack_that_finds_more_than_one_in_k_stands_in_the_headline() -> None:
+    """k = 5 allows 20 %: who finds more knows something that no promise is about."""
+    known, worst = UnitPart(one_row_each="known"), BARE.summary.model_copy(update={"risk": 0.983, "risk_low": 0.96, "risk_high": 0.99})
+    said = verdict(with_parts(unit=known, summary=worst))
+    assert said.headline.replace("\u00a0", " ") == "Holds for persons, but an attack finds 98.3 %"
+    assert said.colour == "amber"
+    assert (
+        verdict(with_parts(unit=known, summary=worst.model_copy(update={"risk_low": 0.19}))).colour == "green"
+    )  # 20 % may be all there is
+
+
 def test_households_under_a_promise_are_not_said_to_be_told() -> None:
     kept = {
         "what": "household-k",
@@ -79,7 +91,7 @@ def test_households_under_a_promise_are_not_said_to_be_told() -> None:
         "found": 6,
         "holds": True,
     }
-    one = certificate(["age", "zip"], promises=[*parts(["age", "zip"])["promises"], kept])
+    one = certificate(["age", "zip"], promises=[*parts(["age", "zip"])["promises"], kept], summary=WORST)
     one = with_parts(one, unit=UnitPart(one_row_each="known", households=390, households_told=0.0))
     assert verdict(one).headline == "Holds for persons"
     assert "at least 5 households" in households_in_words(one)
@@ -119,7 +131,11 @@ def test_columns_left_out_and_released_as_they_are_are_counted() -> None:
 def test_the_unit_is_said_of_every_count() -> None:
     assert unit_protected(with_parts(promised(counts="persons", unit="persons"), unit=PERSONS)) == "persons: 400 persons in 1,080 rows"
     assert unit_protected(BARE) == "rows: 1,080 rows; whether each is another person is not known"
-    page = text(public_report(with_parts(promised(counts="persons", unit="persons"), unit=PERSONS), []))
+    in_persons = [{**one, "details": {**one["details"], "unit": "persons"}} for one in parts(["age"])["measures"]]
+    counted = certificate(
+        ["age"], promises=[{**parts(["age"])["promises"][0], "counts": "persons", "unit": "persons"}], measures=in_persons
+    )
+    page = text(public_report(with_parts(counted, unit=PERSONS, attacks=(counted.attacks[0].model_copy(update={"unit": "persons"}),)), []))
     for words in ("<b>5 persons</b>", "1,080 persons", "unique: 0 persons", "persons in the class", "Persons in one class look the same"):
         assert words in page
     alone = text(public_report(BARE, []))
@@ -135,15 +151,22 @@ def test_the_worst_attack_and_outliers_are_the_summarys() -> None:
     one = with_parts(summary=summary)
     screen = first_screen(one)
     assert (
-        "Distance-based record linkage, one-to-one, finds 94.5 % of 1,080 rows (95 % interval 93.0–96.0 %); blind guessing finds 0.093 %"
+        "Distance-based record linkage (one-to-one) finds 94.5 % of 1,080 rows (95 % interval 93.0–96.0 %); blind guessing, 0.093 %"
         in screen
     )
     assert "Of the 54 rows farthest from the middle of the columns, 98.0 % are found" in screen
     assert "hides them" in outliers_in_words(BARE)
 
 
+def test_a_higher_rate_of_another_kind_is_not_left_unsaid() -> None:
+    near = BARE.attacks[1].model_copy(update={"rate": 0.311, "hit": 335.9, "interval": (0.28, 0.34), "chance": 0.064})
+    screen = first_screen(with_parts(attacks=(BARE.attacks[0], near)))
+    assert "Of another kind: Interval disclosure comes near the value of 31.1 % of 1,080 rows" in screen
+    assert "Of another kind" not in first_screen(BARE)
+
+
 def test_an_attack_may_count_in_a_unit_of_its_own() -> None:
-    attack = BARE.attacks[0].model_copy(update={"details": {"unit": "households"}})
+    attack = BARE.attacks[0].model_copy(update={"unit": "households"})
     assert "of 1,080 households" in first_screen(with_parts(attacks=(attack,)))
 
 
@@ -176,3 +199,11 @@ def test_a_narrow_screen_stacks_cells_beside_their_labels_and_nothing_is_fetched
     assert '<td data-label="95\u00a0% interval" class="n">' in page
     assert "content:attr(data-label)" in page
     assert not MEDIA_LINK.search(page)
+
+
+def test_a_number_that_repeats_is_said_above_the_headline_and_once() -> None:
+    repeats = "An identifier that was left out repeats: name it as --person."
+    page = public_report(with_parts(unit=UnitPart(warning=repeats), warnings=(repeats, "Another.")), [])
+    assert page.index(repeats) < page.index("Holds for rows only")
+    assert page.count(repeats) == 1
+    assert "Another." in page

@@ -32,7 +32,7 @@ def test_by_hand() -> None:
     assert (old.records, old.alike, old.found_by) == (3, 3, "distance-linkage")
     assert [row for row, _ in old.originals] == [4, 5, 6]
     assert dict(zip(old.columns, old.originals[2][1])) == {"age": "99", "town": "B"}
-    assert "1 in 3 is what a class of 3 rows gives" in old.because
+    assert "at most 1 in the size of its class" in old.because
     assert "All in the class have the same 'illness': ask for l" in old.remedy
     assert [row for row, _ in young.originals] == [1, 2]
     assert "illness" not in young.remedy
@@ -48,7 +48,7 @@ def test_the_column_that_stands_out_is_blamed_and_shown_first() -> None:
     first = found.groups[0]
     assert (first.risk, first.alike, first.stands_out, first.columns) == (1.0, 1, "age", ("age", "sex"))
     assert "top-code it, suppress it here, or leave out this record" in first.remedy
-    assert "No other row looks like it" in first.because
+    assert "Nothing else looks like it" in first.because
 
 
 def test_what_stands_out_by_hand() -> None:
@@ -75,7 +75,7 @@ def test_records_that_left_the_release_and_suppressed_columns() -> None:
     found = riskiest(table, Release.given(released, np.array([0, 3]), roles), roles, [attack([0.5, 1.0, 0.5, 0.5])])
     assert (found.records, found.of) == (2, 1)  # rows 2 and 3 are not in it
     assert found.groups[0].columns == ("town",)  # nothing is to be seen in age
-    assert found.groups[0].hidden_columns == 1
+    assert (found.groups[0].hidden_columns, found.groups[0].suppressed) == (0, 1)
 
 
 def test_nothing_found_is_said() -> None:
@@ -94,10 +94,32 @@ def test_fifty_equal_lines_become_groups() -> None:
     page = riskiest_records(found).replace("\u00a0", " ")
     assert found.of == 20
     assert page.count("<h3>20.0 %") == GROUPS
-    assert page.count("1 in 5 is what a class of 5 rows gives") == 1
+    assert page.count("at most 1 in the size of its class") == 1
     assert found.groups[0].originals[0][0] in (1, 96)  # the farthest from the middle first
     assert ">released<" in page
     assert "row 96<" in page
+
+
+def test_an_attack_that_knows_more_than_the_columns_is_said_apart() -> None:
+    """Who knows the household finds all of a class of three; the column that stands out would be blamed for nothing."""
+    third = 1 / 3
+    found = riskiest(ORIGINAL, RELEASE, ROLES, [attack([third] * 6), attack([1.0] * 6, "household-linkage")])
+    assert found.beyond == (("household-linkage", 6),)
+    assert {group.found_by for group in found.groups} == {"distance-linkage"}
+    assert "household-linkage</b> finds 6 records more often than 1 in the size of their class" in riskiest_records(found)
+    alone = riskiest(ORIGINAL, RELEASE, ROLES, [attack([1.0] * 6, "household-linkage")])
+    assert (alone.groups, alone.records) == ((), 0)
+    assert "No record" not in riskiest_records(alone)
+
+
+def test_the_size_of_a_class_is_in_persons_where_they_are_told() -> None:
+    """Six rows of two persons: 1 in 2 is what the class gives."""
+    table = Table.of({"age": [5] * 6})
+    roles = Roles(quasi=("age",)).check(table)
+    release = Release.given(table, np.arange(6), roles, persons=np.array([0, 0, 0, 0, 0, 1]))
+    found = riskiest(table, release, roles, [attack([0.5] * 6)])
+    assert found.beyond == ()
+    assert (found.groups[0].alike, found.groups[0].persons) == (6, 2)
 
 
 @given(st.data())
@@ -108,9 +130,10 @@ def test_every_record_that_is_found_is_in_one_group(data: st.DataObject) -> None
     order = np.array(data.draw(st.permutations(range(n))))
     cells = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     release = Release.given(Table.of({"a": cells, "b": ["x"] * n}), order, roles)
-    risks = data.draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan]), min_size=n, max_size=n))
-    found = riskiest(table, release, roles, [attack(risks)])
+    parts = data.draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan]), min_size=n, max_size=n))
     cell_of = dict(zip(order.tolist(), cells))
+    risks = [round(part / cells.count(cell_of[row]), 9) for row, part in enumerate(parts)]  # a class gives no more
+    found = riskiest(table, release, roles, [attack(risks)])
     keys: dict[tuple[float, str], list[int]] = {}
     for row in range(n):
         if risks[row] > 0:

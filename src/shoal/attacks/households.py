@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.classes import CellRanges, allowed_ranges, flat
@@ -20,6 +21,8 @@ from shoal.promises import Unit
 from shoal.release import Release
 from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
+
+MOST_MEMBERS = 50  # of a household that is matched member by member: pairs of members grow by its square, and each is looked at
 
 
 class Homes(NamedTuple):
@@ -49,6 +52,7 @@ class HouseholdLinkage(LinkageAttack):
     name: ClassVar[str] = "household-linkage"
     title: ClassVar[str] = "Household linkage"
     unit: ClassVar[Unit] = "households"
+    by: Literal["best", "containment", "distance"] = Field("best", description="How households are compared; best: whichever finds more")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
         """Numbers must be released."""
@@ -72,9 +76,12 @@ class HouseholdLinkage(LinkageAttack):
         if not len(rows):
             raise DataError("None of the records that the intruder knows is in a household. Let more records be known.")
         asked = np.unique(before.of_row[rows])
-        found = {"distance": _by_distance(view, known, released, before, after, asked, _true_homes(release, before, after))}
-        if view.sets:
-            found["containment"] = _by_containment(original, release, view, before, after, asked, _true_homes(release, before, after))
+        true = _true_homes(release, before, after)
+        found = {}
+        if self.by != "containment":
+            found["distance"] = _by_distance(view, known, released, before, after, asked, true)
+        if self.by == "containment" or (self.by == "best" and view.sets):
+            found["containment"] = _by_containment(original, release, view, before, after, asked, true)
         by, share = max(found.items(), key=lambda one: one[1][before.of_row[rows]].sum())
         total = int((after.size > 0).sum())
         hits = share[before.of_row[rows]]
@@ -163,9 +170,11 @@ def _by_containment(
     codes_of = np.column_stack(values)
     share = np.zeros(len(before.size))
     for some, there, own in _sizes(before, after, asked, true):
+        if before.size[some[0]] > MOST_MEMBERS:
+            continue
         released, roster = rosters(tree.place[of_row[after.members(there)]], count)
         fits, total = groups_that_fit(codes_of, before.members(some), tree, released, roster[own])
-        share[some] = np.where(fits, 1 / np.maximum(total, 1), 0.0)
+        share[some] = np.where(fits, 1 / np.maximum(total, 1), np.where(total == 0, 1 / len(there), 0.0))  # where none fits, all tie
     return share
 
 

@@ -27,6 +27,8 @@ from shoal.score import AttackResult, Knowledge, wilson
 from shoal.table import Table
 
 MOST_COUPLED = 8  # columns of a Choquet integral that is tried unasked: it has two weights for every two of them
+MOST_TAUGHT = 1_000  # known links that families tried unasked are learned from; fewer where there are many columns
+MOST_CELLS = 16_000
 ALSO_TOGETHER = 5  # families that are linked one to one as well, those that find most record by record; of tables that take seconds, fewer
 FEW_TOGETHER = 2
 MOST_RIVALS = 5_000  # released rows of nobody known that the exact solver and HRLA look at; a bound from fewer is higher, and holds
@@ -258,7 +260,9 @@ class LearnedLinkage(LinkageAttack):
 
     def _others(self, setting: Setting, known: Known, tried: Iterable[Family], chosen: Family, rng: Generator) -> list[Learned]:
         """The other families, learned from the same links; of a large table the one that finds most of these."""
-        columns, sets, named = len(setting.names), bool(setting.sets), NAMED.values()
+        columns, sets, few, named = len(setting.names), bool(setting.sets), len(setting.true) <= MOST_TOGETHER, NAMED.values()
+        if sets and not few:
+            return []
         wanted = [family for family in dict.fromkeys((*tried, *named)) if family != chosen]
         if sets:
             wanted = [family for family in wanted if family.how not in ("ordered", "pairs")]
@@ -266,13 +270,17 @@ class LearnedLinkage(LinkageAttack):
             wanted = [family for family in wanted if family.how != "pairs"]
         if setting.spaces["each"].numeric > families.MOST_MAPPED:
             wanted = [family for family in wanted if family.how != "form"]
+        most = min(MOST_TAUGHT, max(families.FEWEST, MOST_CELLS // columns))
+        taught = known if len(known.rows) <= most else known.of(np.sort(rng.choice(len(known.rows), most, replace=False)))
         found = [
-            self._named(family, setting, known, True) if family in named and not sets else families.learn(family, setting.spaces, known)
+            self._named(family, setting, taught, True)
+            if family in named and few and not sets
+            else families.learn(family, setting.spaces, taught)
             for family in wanted
         ]
-        if len(setting.true) <= MOST_TOGETHER:
+        if few:
             return found
-        return [max(found, key=lambda one: families.evaluated(one, setting.spaces, known)[0].sum())] if found and not sets else []
+        return [max(found, key=lambda one: families.evaluated(one, setting.spaces, known)[0].sum())]
 
     def _forms(
         self, setting: Setting, lesson: _Lesson, test: IntArray, train: IntArray, alone: bool, rng: Generator, progress: Progress

@@ -129,7 +129,10 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
     of_persons = f" rows of {unit.persons:,} persons" if unit.persons is not None else " rows"
     rows = [("records released", f"{certificate.release.rows:,}{of_persons}")]
     rows += [
-        (f"{p.what} promised over {', '.join(p.columns)}", f"{show.number(p.value)}, found {show.number(p.found)} {p.unit}")
+        (
+            f"{p.what}{f' of {p.about}' if p.about else ''} promised over {', '.join(p.columns)}",
+            f"{show.number(p.value)}, found {show.number(p.found)} {p.unit}",
+        )
         for p in certificate.promises
     ]
     classes = certificate.measure("k-anonymity")
@@ -137,6 +140,8 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
         counted = classes.details.get("unit", "rows")
         rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} {counted}"))
         rows.append((f"unique {'records' if counted == 'rows' else counted}", show.number(classes.details["uniques"])))
+    if unit.households and unit.households_told is not None:
+        rows.append(("households that no other looks like", f"{unit.households_told:.1%} of {unit.households:,}"))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
     rows += worst_risks(certificate)

@@ -75,7 +75,6 @@ class NormalisedLoss(CollectionMeasure):
     name: ClassVar[str] = "normalised-loss"
     title: ClassVar[str] = "Normalised cosine loss"
     better: ClassVar[Better] = "lower"
-    step: ClassVar[float | None] = 0.05
 
     def measure(self, space: Space, release: CollectionRelease, rng: Generator) -> Score:
         """SSE / sum of d(x, c) with c the middle of all."""

@@ -47,7 +47,6 @@ class Work(NamedTuple):
     node_inside: IntArray
     present: IntArray  # the sensitive codes there are in the node, those of a column from its offset on
     there: IntArray  # how many of each column
-    different: IntArray  # [side, sensitive column]: how many are on each side of a cut
     logs: FloatArray
     at_value: IntArray  # records to cut against that have a value of the node
     above: IntArray  # and those between it and the next
@@ -77,7 +76,6 @@ def new_work(n, records, columns, demand, rule, classes):
         np.zeros(looked_at, np.int64),
         np.zeros(looked_at, np.int64),
         np.zeros(secrets, np.int64),
-        np.zeros((2, secrets), np.int64),
         logs,
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
@@ -196,7 +194,8 @@ def _by_target(runs, size, rule, classes, others):
 def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, only):
     """Sweep the values in `order` from one side to the other; return the best score above `best` and how many values lie left of that cut
     (0: there is none). `only`: the one cut to look at."""
-    runs, left, logs = work.runs, work.left, work.logs
+    runs, inside, left, logs = work.runs, work.inside, work.left, work.logs
+    node_inside, left_inside = work.node_inside, work.left_inside
     node = np.zeros(len(left), np.int64)
     left[:] = 0
     sum_ = 0
@@ -204,7 +203,7 @@ def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, on
         node[runs.extra[r]] += runs.rows[r]
         sum_ += runs.total[r] if rule == VARIANCE else 0
     if demand is not None:
-        _open_sides(size, demand, work)
+        _open_sides(size, demand, inside, node_inside, work.present, work.there)
     others = work.at_value[:size].sum() + work.above[:size].sum() if rule == GAIN else 0
     before = _n_log_n(n + others, logs) - _n_log_n(others, logs)
     for c in range(len(node)):
@@ -219,7 +218,9 @@ def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, on
             rows += runs.rows[r]
             left_sum += runs.total[r] if rule == VARIANCE else 0
         if demand is not None:
-            _go_left(v, demand, work)
+            for q in range(len(work.there)):
+                for r in range(inside.start[q, v], inside.start[q, v + 1]):
+                    left_inside[demand.offset[q] + inside.extra[q, r]] += inside.rows[q, r]
         if rows < k or (only >= 0 and at + 1 != only):
             continue
         if n - rows < k:
@@ -242,43 +243,28 @@ def _best_cut(n, j, size, order, columns, k, demand, worth, rule, work, best, on
             score += worth.narrowing * _narrowed(n, rows, at, size, runs.value, j, columns)
         allowed = score > best
         if demand is not None and allowed:
-            allowed = keeps(demand, work)
+            allowed = keeps(rows, n - rows, demand, node_inside, left_inside, work.present, work.there)
         if allowed:
             best, cut = score, at + 1
     if demand is not None:
         for q in range(len(demand.extras)):
             for s in work.present[demand.offset[q] : demand.offset[q] + work.there[q]]:
-                work.node_inside[s], work.left_inside[s] = 0, 0
+                node_inside[s], left_inside[s] = 0, 0
     return best, cut
 
 
 @njit(cache=True)
-def _open_sides(size, demand, work):
+def _open_sides(size, demand, inside, node_inside, present, there):
     """All sensitive codes of the node, on the right as yet."""
-    for q in range(len(demand.extras)):
-        inside, at, values = _of(work.inside, q), demand.offset[q], demand.offset[q + 1] - demand.offset[q]
-        there = 0
-        for r in range(inside.start[size]):
-            if inside.extra[r] < values:  # the code after them counts for nothing
-                s = at + inside.extra[r]
-                if work.node_inside[s] == 0:
-                    work.present[at + there] = s
-                    there += 1
-                work.node_inside[s] += inside.rows[r]
-        work.there[q], work.different[0, q], work.different[1, q] = there, 0, there
-
-
-@njit(cache=True)
-def _go_left(v, demand, work):
-    """The rows of a value go to the left side."""
-    for q in range(len(demand.extras)):
-        inside, at, values = _of(work.inside, q), demand.offset[q], demand.offset[q + 1] - demand.offset[q]
-        for r in range(inside.start[v], inside.start[v + 1]):
-            if inside.extra[r] < values:
-                s = at + inside.extra[r]
-                work.different[0, q] += work.left_inside[s] == 0
-                work.left_inside[s] += inside.rows[r]
-                work.different[1, q] -= work.left_inside[s] == work.node_inside[s]
+    for q in range(len(there)):
+        at, found = demand.offset[q], 0
+        for r in range(inside.start[q, size]):
+            s = at + inside.extra[q, r]
+            if node_inside[s] == 0:
+                present[at + found] = s
+                found += 1
+            node_inside[s] += inside.rows[q, r]
+        there[q] = found
 
 
 @njit(cache=True)

@@ -25,7 +25,8 @@ class CutDemand(NamedTuple):
     t: FloatArray
     t_ordered: BoolArray
     offset: IntArray  # where the codes of a column begin
-    extras: IntArray  # codes of a column; one more than it has values where some rows have none, which is the last
+    extras: IntArray  # how many codes a column has: one more than values where some rows have none, and that code is the last
+    values: IntArray
     whole: FloatArray  # share of each sensitive code among the values of its column
 
 
@@ -72,7 +73,7 @@ def cut_demand(
         if entropy[q] > 1 and effective < entropy[q] - ROUNDING:
             raise ValueError(f"The whole table has entropy l-diversity {effective:.4g}, less than {entropy[q]:g}.")
         dense.append(code)
-        shares.append(share)
+        shares.append(np.append(share, np.zeros(none)))
         extras.append(len(values))
     if not asked:
         return [], None
@@ -81,50 +82,71 @@ def cut_demand(
         np.log(entropy) - SLACK,
         of_each(t, s) + SLACK,
         of_each(t_ordered, s).astype(np.bool_),
-        np.cumsum([0] + [len(share) for share in shares]).astype(np.int64),
+        np.cumsum([0, *extras]).astype(np.int64),
         np.array(extras, np.int64),
+        np.array([int((share > 0).sum()) for share in shares], np.int64),
         np.concatenate(shares),
     )
 
 
 @njit(cache=True)
-def keeps(demand, work):
-    """Whether both sides have the diversity and closeness demanded. Shares are counted afresh, so that no rounding adds up over cuts."""
-    for q in range(len(demand.different)):
-        if work.different[0, q] < demand.different[q] or work.different[1, q] < demand.different[q]:
+def keeps(left, right, demand, node, on_left, present, there):
+    """Whether both sides, of so many rows, have the diversity and closeness demanded, counted afresh so that no rounding adds up over cuts.
+
+    Of each sensitive code: the records in the node, and those of them on the left.
+    """
+    for q in range(len(there)):
+        a, most = demand.offset[q], demand.offset[q] + demand.values[q]
+        last = a + there[q]
+        if demand.different[q] > 1 and not _differ(demand.different[q], a, last, most, present, node, on_left):
             return False
-    for q in range(len(demand.different)):
-        if (demand.entropy[q] > 0 or demand.t[q] < 1) and not (_near(q, 0, demand, work) and _near(q, 1, demand, work)):
-            return False
+        if demand.entropy[q] <= 0 and demand.t[q] >= 1:
+            continue
+        for side in range(2):
+            rows = right if side else left
+            if demand.offset[q + 1] > most:  # some have no value
+                rows -= node[most] - on_left[most] if side else on_left[most]
+            if not _near(rows, side, q, a, last, most, demand, present, node, on_left):
+                return False
     return True
 
 
 @njit(cache=True)
-def _near(q, right, demand, work):
-    """Whether one side's values of a sensitive column are as even, and as near to the whole table's, as asked."""
-    a, b = demand.offset[q], demand.offset[q + 1]
-    there = work.present[a : a + work.there[q]]
-    rows = 0
-    for s in there:
-        rows += work.node_inside[s] - work.left_inside[s] if right else work.left_inside[s]
+def _differ(least, a, last, most, present, node, on_left):
+    """Whether both sides have so many different values; of thousands, few are looked at."""
+    left, right = 0, 0
+    for i in range(a, last):
+        s = present[i]
+        if s < most:
+            left += on_left[s] > 0
+            right += on_left[s] < node[s]
+            if left >= least and right >= least:
+                return True
+    return False
+
+
+@njit(cache=True)
+def _near(rows, side, q, a, last, most, demand, present, node, on_left):
+    """Whether the values of one side are as even, and as near to the whole table's, as asked."""
     if rows == 0:
         return demand.entropy[q] <= 0
     entropy, excess = 0.0, 0.0
-    for s in there:
-        count = work.node_inside[s] - work.left_inside[s] if right else work.left_inside[s]
-        if count:
+    for i in range(a, last):
+        s = present[i]
+        count = node[s] - on_left[s] if side else on_left[s]
+        if count and s < most:
             share = count / rows
             entropy -= share * np.log(share)
             excess += max(0.0, share - demand.whole[s])  # total variation: only codes that are there can exceed their share
     if entropy < demand.entropy[q] or (not demand.t_ordered[q] and excess > demand.t[q]):
         return False
     if demand.t_ordered[q]:
-        gap, moved, most = 0.0, 0.0, demand.t[q] * max(b - a - 1, 1)
-        for s in range(a, b):
-            count = work.node_inside[s] - work.left_inside[s] if right else work.left_inside[s]
+        gap, moved, farthest = 0.0, 0.0, demand.t[q] * max(most - a - 1, 1)
+        for s in range(a, most):
+            count = node[s] - on_left[s] if side else on_left[s]
             gap += count / rows - demand.whole[s]
             moved += abs(gap)
-            if moved > most:
+            if moved > farthest:
                 return False
     return True
 

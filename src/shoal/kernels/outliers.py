@@ -20,7 +20,8 @@ def rank_distances(counts: IntArray, values: FloatArray) -> FloatArray:
         there = there[np.argsort(values[there], kind="stable")]
         up_to = np.cumsum(counts[there])
         middle = (up_to - counts[there] / 2) / up_to[-1]
-        out[there] = np.abs(middle - middle[np.searchsorted(2 * up_to, up_to[-1])])
+        median = middle[[np.searchsorted(2 * up_to, up_to[-1], side) for side in ("left", "right")]].mean()  # two levels may share it
+        out[there] = np.abs(middle - median)
     return out
 
 

@@ -27,7 +27,7 @@ class CellLoss(QuasiMeasure):
 
     name: ClassVar[str] = "cell-loss"
     title: ClassVar[str] = "Mean change of a cell"
-    step: ClassVar[float | None] = 0.05
+    step: ClassVar[float | None] = 0.05  # the one loss that is said of few records
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """Column by column, then the mean of columns."""

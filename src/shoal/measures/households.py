@@ -49,6 +49,6 @@ def _households(release: Release, roles: Roles) -> IntArray:
     promised = {column for promise in release.promises for column in promise.columns}
     columns = [*released_quasi(release, roles)]
     others = [column for column in table.columns if column not in (*columns, number)]
-    columns += [column for column in others if column in promised or is_shared(table.codes(column), groups)]
+    columns += [column for column in others if column in promised or is_shared(table.only([column]).codes(column), groups)]
     found = alike([table.codes(column) for column in columns], groups)
     return found[found > 0]

@@ -23,9 +23,7 @@ from shoal.table import Table
 
 
 class NumericLoss(TableMeasure):
-    """A loss over the numeric quasi-identifiers, in parts of 1; lower is better."""
-
-    step: ClassVar[float | None] = 0.05
+    """A loss over the numeric quasi-identifiers; lower is better."""
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Some quasi-identifier must be a number on both sides, and vary."""
@@ -131,7 +129,6 @@ class IL(NumericLoss):
 
     name: ClassVar[str] = "il"
     title: ClassVar[str] = "Information loss as published (IL)"
-    step: ClassVar[float | None] = 5  # in hundredths
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:
         """The five together."""
@@ -201,7 +198,6 @@ class ILs(NumericLoss):
 
     name: ClassVar[str] = "ils"
     title: ClassVar[str] = "Information loss, scaled forms"
-    step: ClassVar[float | None] = 5  # in hundredths
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:
         """The four together."""
@@ -217,7 +213,6 @@ class PIL(NumericLoss):
 
     name: ClassVar[str] = "pil"
     title: ClassVar[str] = "Probabilistic information loss (PIL)"
-    step: ClassVar[float | None] = 5
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 100)
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:

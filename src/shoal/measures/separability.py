@@ -338,7 +338,6 @@ class CombinedUtility(TableMeasure):
 
     name: ClassVar[str] = "combined-utility"
     title: ClassVar[str] = "Combined utility (paper-compatible)"
-    step: ClassVar[float | None] = 0.05
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[Bounds] = (None, 1)
     alpha: float = Field(0.5, ge=0, le=1, description="Weight of separability")

@@ -24,7 +24,6 @@ class SSE(NumericLoss):
 
     name: ClassVar[str] = "sse"
     title: ClassVar[str] = "Sum of squared errors (SSE)"
-    step: ClassVar[float | None] = None  # a sum has no whole
 
     def compare(self, pairs: Pairs) -> Compared:
         """Cell by cell."""
@@ -37,7 +36,6 @@ class SSA(NumericLoss):
 
     name: ClassVar[str] = "ssa"
     title: ClassVar[str] = "Sum of squares between groups (SSA)"
-    step: ClassVar[float | None] = None  # a sum has no whole
     better = "higher"
 
     def compare(self, pairs: Pairs) -> Compared:
@@ -51,7 +49,6 @@ class SST(NumericLoss):
 
     name: ClassVar[str] = "sst"
     title: ClassVar[str] = "Total sum of squares (SST)"
-    step: ClassVar[float | None] = None  # a sum has no whole
     better = "neither"
 
     def compare(self, pairs: Pairs) -> Compared:

@@ -13,6 +13,7 @@ from shoal.report.verdict import (
     attack_in_words,
     class_sizes_of,
     columns_in_words,
+    found_more_than_promised,
     households_can_be_told,
     households_in_words,
     leaves_in_words,
@@ -43,7 +44,7 @@ def first_screen(certificate: TableCertificate) -> str:
 
 def warnings(certificate: TableCertificate) -> str:
     """What a careful colleague would say."""
-    listed = "".join(f"<li>{_warning(warning)}</li>" for warning in certificate.warnings)
+    listed = "".join(f"<li>{_warning(warning)}</li>" for warning in certificate.warnings if warning != certificate.unit.warning)
     return card("Warnings: read them before you sign", f"<ul>{listed}</ul>", "alarm") if listed else ""
 
 
@@ -65,7 +66,8 @@ def _heading(certificate: TableCertificate) -> str:
     file = f" · {safe(certificate.release.file)}" if certificate.name else ""
     brand = f'<p class="kicker"><span class="brand">shoal</span> · protection report · {safe(certificate.created)}{file}</p>'
     box = f'<div class="verdict {said.colour}"><b>{safe(said.headline)}</b><p>{safe(said.why)}</p></div>'
-    return f"<header>{brand}<h1>{safe(name_of(certificate))}</h1>{box}</header>"
+    above = f'<p class="above">{safe(certificate.unit.warning)}</p>' if certificate.unit.warning else ""
+    return f"<header>{brand}<h1>{safe(name_of(certificate))}</h1>{above}{box}</header>"
 
 
 def _facts(certificate: TableCertificate) -> str:
@@ -114,14 +116,15 @@ def _figures(certificate: TableCertificate) -> Iterator[_Tile]:
         yield _Tile("Promised k", f"{number(promise.value)} {promise.counts}", (over,), "" if promise.holds else "alarm")
     if classes and classes.value is not None:
         uniques = classes.details["uniques"]
-        words = f"unique: {size_of(uniques, certificate)}", f"classes: {number(classes.details['classes'])}"
-        yield _Tile("Smallest class", size_of(classes.value, certificate), words, "alarm" if uniques else "")
+        words = f"unique: {size_of(uniques, classes)}", f"classes: {number(classes.details['classes'])}"
+        yield _Tile("Smallest class", size_of(classes.value, classes), words, "alarm" if uniques else "")
     attack = worst_attack(certificate)
     if attack:
         named = summary.risk is not None and attack.name == summary.risk_attack
         rate, low, high = (summary.risk, summary.risk_low, summary.risk_high) if named else (attack.rate, *attack.interval)
         spread = () if low is None else (f"95\u00a0%: {percent_range(low, high)}",)
-        yield _Tile("Worst attack", percent(rate), (*spread, f"blind guessing {percent(attack.chance)}"))
+        alarm = "alarm" if found_more_than_promised(certificate) else ""
+        yield _Tile("Worst attack", percent(rate), (*spread, f"blind guessing {percent(attack.chance)}"), alarm)
     if summary.outlier_risk is not None:
         yield _Tile("Worst attack, outliers", percent(summary.outlier_risk), (f"of {counted(summary.outliers, unit.counted[:-1])}",))
     if summary.loss is not None:

@@ -16,7 +16,8 @@ p.verdict{font-size:1.08rem;max-width:80ch} .good{color:var(--accent);font-weigh
 div.verdict{border-left:8px solid;border-radius:10px;padding:12px 18px;margin:12px 0} div.verdict p{margin:.25em 0 0;max-width:none;color:var(--ink)}
 div.verdict b{font-size:1.35rem;line-height:1.3} .verdict.green{color:var(--fine);background:var(--fine-soft)}
 .verdict.amber{color:var(--care);background:var(--care-soft)} .verdict.red{color:var(--warn);background:var(--warn-soft)}
-dl.facts{padding:4px 18px} .facts>div{display:grid;grid-template-columns:11.5em 1fr;padding:9px 0;border-bottom:1px solid var(--grid)}
+p.above{color:var(--warn);font-weight:600;max-width:none;margin:.2em 0}
+dl.facts{padding:4px 18px} .facts>div{display:grid;grid-template-columns:12.5em 1fr;padding:9px 0;border-bottom:1px solid var(--grid)}
 .facts>div:last-child{border-bottom:0} .facts dt{color:var(--muted)} .facts .alarm dt{color:var(--warn);font-weight:600} .facts dd{margin:0}
 .facts ul{margin-bottom:.3em} .facts code,li code{font-weight:600}
 .card,.tile,figure{background:var(--card);border:1px solid var(--grid);border-radius:10px}
@@ -37,16 +38,18 @@ th:last-child,td:last-child{padding-right:0} .n{text-align:right;white-space:now
 td.words{min-width:13em;overflow-wrap:anywhere}
 .names code{background:var(--page);border-radius:4px;padding:1px 5px;margin:0 2px 2px 0;display:inline-block}
 ol.steps{margin:0;padding-left:1.3em} ol.steps li{margin-bottom:.8em} details{margin:0 0 16px} details>.pictures{margin-top:12px}
-.groups{columns:430px 2;column-gap:32px} .group{break-inside:avoid;border-top:1px solid var(--grid);padding:12px 0 4px}
+.groups{columns:430px 2;column-gap:32px} .groups.wide{columns:auto} .group{break-inside:avoid;border-top:1px solid var(--grid);padding:12px 0 4px}
 .group p{margin:.4em 0} .group h3 span{color:var(--muted);font-weight:400}
-table.cells{width:auto} .cells th[scope=row]{padding-right:18px} .cells td,.cells th{white-space:nowrap}
+table.cells{width:auto} .cells th[scope=row]{padding-right:18px} .cells th{white-space:nowrap} .cells td{min-width:3.2em}
+.cells td,.cells th{padding-right:12px}
 .cells .released td{font-weight:600} th.bad{color:var(--warn);font-weight:600}
 @media (max-width:560px){main{padding:14px 10px 32px} .card,figure{padding:12px} dl.facts{padding:2px 12px}
  .tiles{grid-template-columns:1fr 1fr} .tile b{font-size:1.25rem} .facts>div{display:block} td.words{min-width:0}
- .pictures,.groups{columns:auto} div.verdict{padding:10px 12px} div.verdict b{font-size:1.15rem}
+ .pictures,.groups{columns:auto} .cells td{max-width:11em} div.verdict{padding:10px 12px} div.verdict b{font-size:1.15rem}
  .stack,.stack tbody,.stack tr,.stack td{display:block} .stack thead{display:none} .stack tr{border-bottom:1px solid var(--grid);padding:8px 0}
  .stack tr:last-child{border-bottom:0} .stack td{border:0;padding:1px 0;text-align:left;white-space:normal;overflow-wrap:anywhere}
- .stack td:empty{display:none} .stack td::before{content:attr(data-label) ": ";color:var(--muted)}
+ .stack td:not(.words){display:inline-block;margin-right:1.1em} .stack td:empty{display:none}
+ .stack td::before{content:attr(data-label) ": ";color:var(--muted)}
  .stack td:first-child::before{content:none} .stack td:first-child{font-weight:600} .n+td:not(.n){padding-left:0}}
 @media print{main{max-width:none;padding:0} .card,figure,.tile,tr{break-inside:avoid}
  *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

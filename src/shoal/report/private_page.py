@@ -11,6 +11,7 @@ from shoal.report.drawing import number, percent, safe
 from shoal.report.page import card, figure, numeral, table, words
 from shoal.report.telling_columns import lattice, leak_bars
 
+ABREAST = 6  # columns of cells up to which two groups stand side by side
 SAME = 1e-9  # weights closer than this are equal
 
 
@@ -29,6 +30,7 @@ class RiskGroup:
     remedy: str
     persons: int | None = None  # whose rows look so, where that is known
     hidden_columns: int = 0
+    suppressed: int = 0  # columns in which the release says nothing
     stands_out: str | None = None  # the column in which they are far from the others
 
 
@@ -39,12 +41,18 @@ class Riskiest:
     groups: tuple[RiskGroup, ...] = ()
     records: int = 0
     of: int = 0
+    beyond: tuple[tuple[str, int], ...] = ()  # attacks that know more than the quasi-identifiers, and how many records they find so
 
 
 def riskiest_records(riskiest: Riskiest) -> str:
     """One block a group."""
+    beyond = "".join(
+        f"<p><b>{safe(name)}</b> finds {counted(records, 'record')} more often than 1 in the size of their class: it knows more than the "
+        "quasi-identifiers. Protect or leave out what it knows; what follows is without it.</p>"
+        for name, records in riskiest.beyond
+    )
     if not riskiest.groups:
-        return card("Riskiest records", "<p>No record was singled out.</p>")
+        return card("Riskiest records", beyond or "<p>No record was singled out.</p>")
     top = riskiest.groups[0].risk
     shown = len(riskiest.groups)
     rest = f"; the {shown} shown are the riskiest, and of equals the farthest from the middle" if riskiest.of > shown else ""
@@ -55,8 +63,9 @@ def riskiest_records(riskiest: Riskiest) -> str:
     )
     because = {group.because for group in riskiest.groups}
     shared = because.pop() if len(because) == 1 else ""  # what is true of all is said once
+    wide = " wide" if max(len(group.columns) for group in riskiest.groups) > ABREAST else ""
     groups = "".join(_group(group, shared) for group in riskiest.groups)
-    return card("Riskiest records", f'{note}{f"<p>{safe(shared)}</p>" if shared else ""}<div class="groups">{groups}</div>')
+    return card("Riskiest records", f'{beyond}{note}{f"<p>{safe(shared)}</p>" if shared else ""}<div class="groups{wide}">{groups}</div>')
 
 
 def _group(group: RiskGroup, said: str) -> str:
@@ -69,9 +78,10 @@ def _group(group: RiskGroup, said: str) -> str:
     rows = [(_mark("released"), *map(_cell, group.released))]
     rows += [(_mark(f"row {row:,}"), *map(_cell, cells)) for row, cells in group.originals]
     more = [f"{counted(group.records - len(group.originals), 'more record')} like these"] if group.records > len(group.originals) else []
-    more += [f"{counted(group.hidden_columns, 'more column')}"] if group.hidden_columns else []
+    more += [counted(group.hidden_columns, "more column")] if group.hidden_columns else []
+    more += [counted(group.suppressed, "suppressed column")] if group.suppressed else []
     because = "" if group.because == said else f"<p>{safe(group.because)}</p>"
-    left = f'<p class="quiet">Not shown: {" and ".join(more)}.</p>' if more else ""
+    left = f'<p class="quiet">Not shown: {", ".join(more)}.</p>' if more else ""
     return f'<div class="group">{head}{_cells(names, rows)}{left}{because}<p><b>Remedy.</b> {safe(group.remedy)}</p></div>'
 
 
@@ -87,7 +97,7 @@ def _mark(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return f"<td>{safe(text)}</td>"
+    return f"<td>{safe(text).replace('|', '|<wbr/>').replace('..', '..<wbr/>')}</td>"  # sets and intervals may be broken there
 
 
 def telling_columns(found: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, c
 from shoal.report.first_screen import first_screen, name_of, warnings
 from shoal.report.page import OPEN_COLUMNS, card, column_names, count, figure, numeral, page, table, words
 from shoal.report.private_page import Riskiest, riskiest_records, telling_columns
-from shoal.report.verdict import class_sizes_of, main_promise, tried_by
+from shoal.report.verdict import class_sizes_of, main_promise, tried_by, unit_of
 from shoal.runs.patterns import Pattern, Patterns
 
 PATTERNS = 5  # at either end
@@ -136,7 +136,7 @@ def _attack_pictures(certificate: TableCertificate) -> Iterator[str]:
     if classes and classes.details["histogram"]:
         sizes = {int(size): int(n) for size, n in classes.details["histogram"].items()}
         promise = main_promise(certificate)
-        unit = certificate.unit.counted
+        unit = unit_of(classes)
         sentence = f"{unit.capitalize()} in one class look the same to an intruder; bars to the right are better, and those at 1 stand out."
         yield figure("Class sizes", sentence, class_sizes(sizes, int(promise.value) if promise else None, unit[:-1]))
     if summary.loss is not None and summary.risk is not None:
@@ -153,9 +153,18 @@ def _measures(certificate: TableCertificate) -> str:
             continue
         low, high = m.bounds
         bounds = f"{'−∞' if low is None else number(low)} to {'∞' if high is None else number(high)}"
+        unit = f"Counted in {m.details['unit']}." if "unit" in m.details else ""
         spread = f" ({number(m.interval[0])}–{number(m.interval[1])})" if m.interval else ""
         name = f'<td class="words">{safe(m.title)}<br/><code class="quiet">{safe(m.name)}</code></td>'
-        rows.append((name, numeral(number(m.value) + spread), f"<td>{safe(m.better)}</td>", numeral(bounds), words(m.note)))
+        rows.append(
+            (
+                name,
+                numeral(number(m.value) + spread),
+                f"<td>{safe(m.better)}</td>",
+                numeral(bounds),
+                words(" ".join(filter(None, [unit, m.note]))),
+            )
+        )
     taken = table(["Measure", "#Value", "Better", "#Can range over", "Note"], rows) if rows else "<p>Nothing was measured.</p>"
     return card("Measures", taken + _without_value(certificate))
 
@@ -181,7 +190,7 @@ def _attacks(certificate: TableCertificate) -> str:
     for a in certificate.attacks:
         ties = f"{number(a.strict_hit)} of the hits without a tie; a tie counts as its share." if a.strict_hit != a.hit else ""
         name = f'<td class="words">{safe(a.title)}<br/><code class="quiet">{safe(a.name)}</code></td>'
-        cells = map(numeral, (tried_by(a, certificate), number(a.hit), percent(a.rate), percent_range(*a.interval), percent(a.chance)))
+        cells = map(numeral, (tried_by(a), number(a.hit), percent(a.rate), percent_range(*a.interval), percent(a.chance)))
         rows.append((name, *cells, words(" ".join(filter(None, [ties, a.note])))))
     untried = "".join(f"<li><code>{safe(one.name)}</code> was not tried: {safe(one.why)}</li>" for one in certificate.not_tried)
     left = f"<ul>{untried}</ul>" if untried else ""

@@ -30,7 +30,8 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The words with every but."""
-        return ", but ".join((self.words, *self.but[:1])) + "".join(f", and {one}" for one in self.but[1:])
+        listed = ", ".join(self.but[:-1]) + (", and " if len(self.but) > 1 else "") + "".join(self.but[-1:])
+        return f"{self.words}, but {listed}" if self.but else self.words
 
 
 def verdict(certificate: TableCertificate) -> Verdict:
@@ -60,7 +61,7 @@ def _why_nothing_holds(certificate: TableCertificate, promise: PromisePart | Non
     classes, n = class_sizes_of(certificate), len(certificate.roles.quasi)
     smallest = ""
     if classes and classes.value is not None:
-        smallest = f" Over all {n} together the smallest class is {size_of(classes.value, certificate)}."
+        smallest = f" Over all {n} together the smallest class is {size_of(classes.value, classes)}."
     if promise is None:
         return f"Nothing is promised over the {counted(n, 'quasi-identifier')}: only the attacks can speak for this release.{smallest}"
     covered = sum(column in promise.columns for column in certificate.roles.quasi)
@@ -82,6 +83,16 @@ def _buts(certificate: TableCertificate) -> Iterator[str]:
     if certificate.leaves:
         n = len(dict.fromkeys(one.column for one in certificate.leaves))
         yield f"{counted(n, 'column leaves', 'columns leave')} unprotected that {'tells' if n == 1 else 'tell'} too much"
+    if found_more_than_promised(certificate):
+        yield f"an attack finds {percent(certificate.summary.risk)}"
+
+
+def found_more_than_promised(certificate: TableCertificate) -> bool:
+    """Whether records are found more often than 1 in k, beyond doubt: then the attack knows something that no promise is about."""
+    promise, attack, low = main_promise(certificate), worst_attack(certificate), certificate.summary.risk_low
+    if attack is None or low is None or attack.risk != "linkage":
+        return False
+    return low > (1 / promise.value if promise else 2 * attack.chance)
 
 
 def main_promise(certificate: TableCertificate) -> PromisePart | None:
@@ -96,9 +107,14 @@ def class_sizes_of(certificate: TableCertificate) -> MeasurePart | None:
     return next((measure for measure in certificate.measures if "histogram" in measure.details), None)
 
 
-def size_of(size: float, certificate: TableCertificate) -> str:
+def unit_of(classes: MeasurePart) -> str:
+    """What a measure of classes counted."""
+    return str(classes.details.get("unit", "rows"))
+
+
+def size_of(size: float, classes: MeasurePart) -> str:
     """5 rows, 1 person: a class size in the unit that was counted."""
-    unit = certificate.unit.counted
+    unit = unit_of(classes)
     return f"{number(size)} {unit[:-1] if size == 1 else unit}"
 
 
@@ -201,22 +217,28 @@ def attack_in_words(certificate: TableCertificate) -> str:
     attack, summary = worst_attack(certificate), certificate.summary
     if attack is None:
         return "No attack was tried, so nothing is known about what an intruder would get."
-    named = summary.risk is not None and attack.name == summary.risk_attack
-    rate, low, high = attack.rate, *attack.interval
-    if named:
-        rate, low, high = summary.risk or 0.0, _or(summary.risk_low, low), _or(summary.risk_high, high)
-    how = f", {summary.risk_how}," if named and summary.risk_how else ""
-    finds = "succeeds on" if attack.risk != "linkage" else "finds"
-    text = f"{attack.title}{how} {finds} {percent(rate)} of {tried_by(attack, certificate)} (95\u00a0% interval {percent_range(low, high)})"
+    if summary.risk is None or attack.name != summary.risk_attack:
+        return _succeeds(attack, attack.rate, *attack.interval)
+    low, high = (own if said is None else said for said, own in zip((summary.risk_low, summary.risk_high), attack.interval))
+    text = _succeeds(attack, summary.risk, low, high, summary.risk_how)
+    higher = max((one for one in certificate.attacks if one.risk != attack.risk), key=lambda one: one.rate, default=None)
+    if higher is None or higher.rate <= summary.risk:
+        return text
+    return f"{text} Of another kind: {_succeeds(higher, higher.rate, *higher.interval)}"
+
+
+def _succeeds(attack: AttackPart, rate: float, low: float, high: float, how: str = "") -> str:
+    finds = {"linkage": "finds", "interval": "comes near the value of"}.get(attack.risk, "succeeds on")
+    spread = f"(95\u00a0% interval {percent_range(low, high)})"
+    text = f"{attack.title}{f' ({how})' if how else ''} {finds} {percent(rate)} of {tried_by(attack)} {spread}"
     if low <= attack.chance:
         return f"{text}, which cannot be told from blind guessing ({percent(attack.chance)})."
-    return f"{text}; blind guessing {finds} {percent(attack.chance)}."
+    return f"{text}; blind guessing, {percent(attack.chance)}."
 
 
-def tried_by(attack: AttackPart, certificate: TableCertificate) -> str:
-    """How many were tried, and of what: an attack may say its own unit."""
-    unit = attack.details.get("unit", certificate.unit.counted)
-    return f"{attack.tried:,} {str(unit)[:-1] if attack.tried == 1 else unit}"
+def tried_by(attack: AttackPart) -> str:
+    """How many were tried, and of what."""
+    return f"{attack.tried:,} {attack.unit[:-1] if attack.tried == 1 else attack.unit}"
 
 
 def outliers_in_words(certificate: TableCertificate) -> str:
@@ -224,11 +246,7 @@ def outliers_in_words(certificate: TableCertificate) -> str:
     summary = certificate.summary
     if summary.outlier_risk is None or not summary.outliers:
         return "No attack was counted on outliers alone: the figure is an average, which hides them."
-    title = next((attack.title for attack in certificate.attacks if attack.name == summary.outlier_attack), summary.outlier_attack)
+    attack = next((attack for attack in certificate.attacks if attack.name == summary.outlier_attack), None)
     spread = "" if summary.outlier_low is None else f" (95\u00a0% interval {percent_range(summary.outlier_low, summary.outlier_high)})"
     tried = f"the {counted(summary.outliers, certificate.unit.counted[:-1])} farthest from the middle of the columns"
-    return f"Of {tried}, {percent(summary.outlier_risk)} are found{spread}{f' by {title}' if title else ''}."
-
-
-def _or(value: float | None, fallback: float) -> float:
-    return fallback if value is None else value
+    return f"Of {tried}, {percent(summary.outlier_risk)} are found{spread}{f' by {attack.title}' if attack else ''}."

@@ -140,8 +140,8 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
             yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
-            rate, low, high = map(Rounding(len(release)).share, (result.rate, *result.interval))
-            of = "records" if result.unit == "rows" else result.unit
+            rounding, of = Rounding(len(release)), "records" if result.unit == "rows" else result.unit
+            rate, (low, high) = rounding.risk(result.rate), rounding.interval(result.rate, result.interval, result.tried)
             yield (
                 f"{result.name} finds {rate:.1%} of the {of} (95 % interval {low:.1%} to {high:.1%}; blind guessing {result.chance:.2%})."
             )
@@ -153,8 +153,8 @@ def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None,
     far = outlying.outliers if outlying else None
     if linkage and outlying and far and far.rate > LINKAGE_LIMIT and far.rate > 2 * outlying.chance and far.rate > linkage.rate:
         yield (
-            f"{outlying.name} finds {rounding.share(far.rate):.1%} of the 5 % most outlying records, {number(far.tried)} of them, though "
-            f"{rounding.share(linkage.rate):.1%} is the most that any attack finds on average."
+            f"{outlying.name} finds {rounding.risk(far.rate):.1%} of the 5 % most outlying records, {number(far.tried)} of them, though "
+            f"{rounding.risk(linkage.rate):.1%} is the most that any attack finds on average."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.contracts import Progress, quiet
@@ -29,7 +30,9 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
         place = (recipe.input.resolve(), repr(sorted(recipe.reading.items())))
         read = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
         original, roles = ready(read, recipe.roles, recipe.steps)
-        subject = TableSubject(original, apply_steps(original, roles, recipe.steps, secret, progress), roles)
+        followed = {column for _, other in recipes for step in other.steps for column in step.follows(roles)}
+        release = apply_steps(original, _without_trees(roles, followed, recipe), recipe.steps, secret, progress)
+        subject = TableSubject(original, release, roles)
         scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
         found = summary(scores, attack_all(subject, recipe.attacks, secret, progress))
         loss, risk, low, high, score = map(_or_nan, (found.loss, found.risk, found.risk_low, found.risk_high, found.score))
@@ -53,6 +56,12 @@ def recipes_of(table: Path, methods: Sequence[str], roles: Roles, parameters: Ma
     if unused:
         raise ParameterError(f"None of the methods has a parameter '{unused[0]}'.", about=unused[0])
     return found
+
+
+def _without_trees(roles: Roles, followed: set[str], recipe: Recipe) -> Roles:
+    """A hierarchy goes to the methods that follow it; one that none of them follows is refused."""
+    mine = {column for step in recipe.steps for column in step.follows(roles)}
+    return replace(roles, hierarchies={c: tree for c, tree in roles.hierarchies.items() if c in mine or c not in followed})
 
 
 def _or_nan(value: float | None) -> float:

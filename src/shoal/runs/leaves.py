@@ -6,7 +6,7 @@ every one that a step did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -45,29 +45,35 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
     """Released columns that no step protected and that give something away, each with the worst that it does, worst first."""
     if not len(release):
         return ()
-    touched = {column for step in release.made_by if not _keeps_numbers(step.guarantees) for column in step.columns}
+    linking = [step for step in release.made_by if {HOUSEHOLD_K.name, PERSON_K.name} & set(step.guarantees)]
+    touched = {column for step in release.made_by if step not in linking for column in step.columns}
+    promised = {promise.about for step in linking for promise in step.promises if promise.kind in (HOUSEHOLD_K, PERSON_K)}
+    names = [name for name in release.table.columns if name in original.columns and name not in touched and name not in promised]
     after = replace(release.table, arrow=release.table.arrow.slice(0, ROWS))
     looked_at = [column for column in original.columns if column in (*roles.quasi, *roles.identifier, *roles.person)]
-    before = replace(original, arrow=original.arrow.select(looked_at)).take(release.source_row[:ROWS])
-    protected = [_protected(before, roles, column) for column in roles.quasi if column in touched]
-    identifiers = [_identifier(before, column) for column in (*roles.identifier, *roles.person) if column in before.columns]
-    found = []
-    for name in release.table.columns:
-        if name in touched or name not in original.columns:
-            continue
-        column = _column(after, roles, name)
-        leaving = None if name in (*roles.household, *roles.person) else _as_identifier(column, after, identifiers)
-        leaving = leaving or _as_telling(column, protected)
-        if leaving is None and name not in (*roles.household, *roles.person) and _nearly_unique(column):
-            leaving = Leaving(name, "unique")
-        if leaving is not None:
-            found.append(leaving)
+    before = original.only(looked_at).take(release.source_row[:ROWS])
+    emptied = [name for name in names if any(name in step.columns for step in linking)]
+    found = _found(before, after, roles, touched, [name for name in names if name not in emptied])
+    if emptied:  # where a number was lost they say nothing; elsewhere they may
+        kept = np.flatnonzero(~np.all([after.missing(name) for name in emptied], axis=0))
+        found += _found(before.take(kept), after.take(kept), roles, touched, emptied) if len(kept) else []
     return tuple(sorted(found, key=_badness))
 
 
-def _keeps_numbers(guarantees: Sequence[str]) -> bool:
-    """A step that empties columns of those who lose their number protects none of the others'."""
-    return bool({HOUSEHOLD_K.name, PERSON_K.name} & set(guarantees))
+def _found(before: Table, after: Table, roles: Roles, touched: Container[str], names: Sequence[str]) -> list[Leaving]:
+    """What some columns give away of the originals of the same rows."""
+    protected = [_protected(before, roles, column) for column in roles.quasi if column in touched]
+    identifiers = [_identifier(before, column) for column in (*roles.identifier, *roles.person) if column in before.columns]
+    found = []
+    for name in names:
+        column, fresh = _column(after.only([name]), roles, name), name in (*roles.household, *roles.person)  # fresh numbers are nobody's
+        leaving = None if fresh else _as_identifier(column, after, identifiers)
+        leaving = leaving or _as_telling(column, protected)
+        if leaving is None and not fresh and _nearly_unique(column):
+            leaving = Leaving(name, "unique")
+        if leaving is not None:
+            found.append(leaving)
+    return found
 
 
 def _badness(one: Leaving) -> tuple[int, float, str]:
@@ -114,7 +120,7 @@ def _answered(table: Table, roles: Roles, name: str, scale: Scale) -> BoolArray:
     declared = ~roles.missing_levels(table, name)[table.codes(name)]
     if scale != "numeric" or table.kind(name) != "number":
         return declared
-    above = ~(table.number(name) < 0)
+    above = ~np.asarray(pc.less(table.column(name), 0).fill_null(False))
     return np.asarray(declared & above if above.mean() >= RIGHT else declared)
 
 

@@ -85,11 +85,11 @@ def _alike_enough(table: Table, columns: list[str], others: list[str], groups: I
 
     Among those that keep it another column may turn out to be shared: then it counts too, until none does.
     """
-    shared = [column for column in others if is_shared(table.codes(column), groups)]
+    shared = [column for column in others if is_shared(table.only([column]).codes(column), groups)]
     while True:
         enough = alike([table.codes(column) for column in (*columns, *shared)], groups) >= k
         kept = np.where(_member(enough, groups), groups, -1)
-        more = [column for column in others if column not in shared and is_shared(table.codes(column), kept)]
+        more = [column for column in others if column not in shared and is_shared(table.only([column]).codes(column), kept)]
         if not more:
             return shared, enough
         shared += more

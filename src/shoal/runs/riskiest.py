@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,14 +32,48 @@ def riskiest(original: Table, release: Release, roles: Roles, results: Sequence[
     quasi = [column for column in roles.quasi if column in release.table.columns and column in original.columns]
     if not found or not quasi or not len(release):
         return Riskiest()
-    risks = np.nan_to_num(np.vstack([one.per_record for one in found if one.per_record is not None]), nan=0.0)
     place = np.full(len(original), -1)
     place[release.source_row[::-1]] = np.arange(len(release))[::-1]
+    classes = class_ids([release.table.codes(column) for column in quasi])[0]
+    sizes = _sizes(classes, release)
+    gives = np.where(place >= 0, 1 / sizes[classes[place]], np.inf)  # the likelihood that a class gives
+    beyond = {one.name: int((_risks(one) > gives + SAME).sum()) for one in found}
+    beyond = {one.name: beyond[one.name] for one in found if 2 * beyond[one.name] > (_risks(one) > 0).sum()}
+    by_class = [one for one in found if one.name not in beyond]
+    groups, records, of = _grouped(original, release, roles, quasi, by_class, place, classes, sizes) if by_class else ((), 0, 0)
+    return Riskiest(groups, records, of, tuple(beyond.items()))
+
+
+def _risks(attack: AttackResult) -> FloatArray:
+    """By original row; one that was not tried was not found."""
+    assert attack.per_record is not None
+    return np.nan_to_num(attack.per_record, nan=0.0)
+
+
+def _sizes(classes: IntArray, release: Release) -> IntArray:
+    """How many persons are in each class, or rows where persons are not told."""
+    if release.persons is None:
+        return np.bincount(classes)
+    several = int(release.persons.max(initial=0)) + 1
+    return np.bincount(np.unique(classes.astype(np.int64) * several + release.persons) // several)
+
+
+def _grouped(
+    original: Table,
+    release: Release,
+    roles: Roles,
+    quasi: list[str],
+    found: Sequence[AttackResult],
+    place: IntArray,
+    classes: IntArray,
+    sizes: IntArray,
+) -> tuple[tuple[RiskGroup, ...], int, int]:
+    """The first groups, how many records are in any, and how many groups there are."""
+    risks = np.vstack([_risks(one) for one in found])
     rows = np.flatnonzero((risks.max(axis=0) > 0) & (place >= 0))
     if not len(rows):
-        return Riskiest()
+        return (), 0, 0
     risk, by = risks[:, rows].max(axis=0).round(9), risks[:, rows].argmax(axis=0)
-    classes = class_ids([release.table.codes(column) for column in quasi])[0]
     apart = np.column_stack([stands_out(original, roles, column)[rows] for column in quasi])
     looks = classes[place[rows]]
     order = np.lexsort((rows, looks, -risk))
@@ -50,12 +84,17 @@ def riskiest(original: Table, release: Release, roles: Roles, results: Sequence[
     groups = []
     for one in first:
         members = order[starts[one] : ends[one]]
-        alike = np.flatnonzero(classes == looks[members[0]])
-        attack = found[by[members[0]]].name
-        groups.append(
-            _group(original, release, roles, quasi, rows[members], alike, float(risk[members[0]]), attack, apart[members].mean(axis=0))
-        )
-    return Riskiest(tuple(groups), len(rows), len(starts))
+        of_class = looks[members[0]]
+        group = _Group(rows[members], np.flatnonzero(classes == of_class), int(sizes[of_class]), float(risk[members[0]]))
+        groups.append(_described(original, release, roles, quasi, group, found[by[members[0]]].name, apart[members].mean(axis=0)))
+    return tuple(groups), len(rows), len(starts)
+
+
+class _Group(NamedTuple):
+    rows: IntArray  # of the original
+    alike: IntArray  # rows of the release
+    size: int  # persons, or rows
+    risk: float
 
 
 def stands_out(table: Table, roles: Roles, column: str) -> FloatArray:
@@ -75,54 +114,43 @@ def stands_out(table: Table, roles: Roles, column: str) -> FloatArray:
     return np.where(known, beyond[codes], 0.0).astype(np.float32)
 
 
-def _group(
-    original: Table,
-    release: Release,
-    roles: Roles,
-    quasi: list[str],
-    rows: IntArray,
-    alike: IntArray,
-    risk: float,
-    attack: str,
-    apart: FloatArray,
+def _described(
+    original: Table, release: Release, roles: Roles, quasi: list[str], group: _Group, attack: str, apart: FloatArray
 ) -> RiskGroup:
     """One class of the release, and the records of it that are equally easy to find."""
-    released = {column: _text(release.table, column, int(alike[0])) for column in quasi}
+    released = {column: _text(release.table, column, int(group.alike[0])) for column in quasi}
     telling = [j for j in np.argsort(-apart, kind="stable") if released[quasi[j]] != SUPPRESSED]
     why = int(telling[0]) if telling and apart[telling[0]] >= STANDS_OUT else None
-    shown = sorted(telling[:COLUMNS], key=lambda j: (j != why, j)) or list(range(min(COLUMNS, len(quasi))))
+    shown = sorted(telling[:COLUMNS], key=lambda j: (j != why, j)) or [0]
     columns = tuple(quasi[j] for j in shown)
     return RiskGroup(
-        risk=risk,
+        risk=group.risk,
         found_by=attack,
-        records=len(rows),
-        alike=len(alike),
-        persons=None if release.persons is None else len(np.unique(release.persons[alike])),
+        records=len(group.rows),
+        alike=len(group.alike),
+        persons=None if release.persons is None else group.size,
         columns=columns,
-        hidden_columns=len(quasi) - len(shown),
+        hidden_columns=max(0, len(telling) - COLUMNS),
+        suppressed=len(quasi) - len(telling),
         stands_out=None if why is None else quasi[why],
         released=tuple(released[column] for column in columns),
-        originals=tuple((int(row) + 1, tuple(_text(original, column, int(row)) for column in columns)) for row in rows[:ORIGINALS]),
-        because=_about_size(risk, len(alike)),
-        remedy=" ".join((_about_column(original, roles, quasi, why, rows, apart), *_about_confidential(release, roles, alike))),
+        originals=tuple((int(row) + 1, tuple(_text(original, column, int(row)) for column in columns)) for row in group.rows[:ORIGINALS]),
+        because=_about_size(group.size),
+        remedy=" ".join((_about_column(original, roles, quasi, why, group.rows, apart), *_about_confidential(release, roles, group.alike))),
     )
 
 
-def _about_size(risk: float, alike: int) -> str:
-    if alike == 1:
-        return "No other row looks like it: a method that promises k over all these columns hides it among others."
-    if risk > 1 / alike + SAME:
-        return f"More than the 1 in {alike:,} of its class: the attack knows more than these columns. Protect what it knows, too."
-    if risk > 1 / alike - SAME:
-        return f"1 in {alike:,} is what a class of {alike:,} rows gives: a larger k lowers it."
-    return f"Less than the 1 in {alike:,} of its class; a larger k lowers it further."
+def _about_size(size: int) -> str:
+    if size == 1:
+        return "Nothing else looks like it: a method that promises k over all these columns hides it among others."
+    return "The risk is at most 1 in the size of its class: only a larger k lowers it for all."
 
 
 def _about_column(table: Table, roles: Roles, quasi: list[str], why: int | None, rows: IntArray, apart: FloatArray) -> str:
     """What to do about the column in which the records are far from all others."""
     these = "this record" if len(rows) == 1 else f"these {len(rows):,} records"
     if why is None:
-        return f"Nothing about {these} stands out in one column: raise k, or leave {'it' if len(rows) == 1 else 'them'} out."
+        return f"Nothing stands out in one column: raise k{f', or leave {these} out' if len(rows) <= ORIGINALS else ''}."
     column, share = quasi[why], f"{min(float(apart[why]), 0.999):.1%}".replace("%", " %")
     if roles.scale(table, column) == "nominal":
         return f"'{column}' is rarer than in {share} of the records: merge its rare values, suppress it here, or leave out {these}."
@@ -150,5 +178,9 @@ def _about_confidential(release: Release, roles: Roles, alike: IntArray) -> list
 
 def _text(table: Table, column: str, row: int) -> str:
     value: Any = table.column(column)[row].as_py()
-    text = "missing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = "missing" if value is None else _figure(value) if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _figure(value: float) -> str:
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.5g}"

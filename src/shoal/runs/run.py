@@ -15,7 +15,7 @@ from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table, write_table
 from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
 from shoal.promises import Checked
-from shoal.published import published
+from shoal.published import Rounding, published
 from shoal.randomness import new_secret
 from shoal.reading import read_like
 from shoal.registry import make
@@ -90,7 +90,8 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
     certificate = published(exact)
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
-    folder.certify(certificate, public_report(certificate, pictures, patterns))
+    shown = () if Rounding.of(exact).few else pictures  # counts of few originals are as good as figures of them
+    folder.certify(certificate, public_report(certificate, shown, patterns))
     telling = [result.internal for result in attacked.results if result.internal]
     found = riskiest(run.original, run.release, run.roles, attacked.results)
     folder.report_inside(internal_report(exact, pictures, found, patterns, telling))
@@ -125,8 +126,10 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    released = read_like(with_cells_of(released, table_certificate(folder / CERTIFICATE)), original)
-    release = replace(Release.given(released, source_row, roles, persons), warnings=tuple(about.get("warnings", ())))
+    certificate = table_certificate(folder / CERTIFICATE)
+    released = read_like(with_cells_of(released, certificate), original)
+    warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
+    release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
     return Run(folder, recipe, original, release, roles, secret)
 
 
