@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shoal.checks.tables import check_release
@@ -15,6 +16,7 @@ from shoal.roles import Rest, Roles
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.run import refuse_broken
+from shoal.runs.unit import unit_of
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
@@ -57,7 +59,8 @@ def protect(
     table, checked = ready(table, given, made)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     refuse_broken(check_release(release))
-    return release
+    doubt = unit_of(table, release, checked).warning
+    return replace(release, warnings=(doubt, *release.warnings)) if doubt else release
 
 
 def measure(data: Any, release: Release, *names: str, parameters: Mapping[str, object] | None = None) -> dict[str, Score]:

@@ -86,9 +86,9 @@ class Rounding:
         return min(1.0, round(STEP * math.ceil(TOGETHER / self.records / STEP - 1e-9), 2))
 
     def measure(self, part: MeasurePart) -> MeasurePart:
-        """As it is if it was computed from the release alone; else rounded, and of few records withheld unless it names its step."""
+        """As it is if it was counted on the release; else rounded, and of few records withheld unless it names its step."""
         if part.needs == "release" or part.value is None:
-            return part
+            return part if part.details.get("unit") != "persons" else _in_persons(part)
         if self.few and part.step is None:
             return part.model_copy(update={"value": None, "interval": None, "per_column": {}, "details": {}, "note": WITHHELD})
         rounding = {"details": {}, "per_column": {}, "interval": None} if self.few else {
@@ -132,6 +132,19 @@ class Rounding:
         if self.few:
             return " ".join(sentence for sentence in re.split(r"(?<=\.) ", note) if not NUMBER.search(sentence))
         return NUMBER.sub(lambda found: _three_in_words(found.group()), note)
+
+
+def _in_persons(part: MeasurePart) -> MeasurePart:
+    """Whose each row is the release does not say: shares and means of persons have three digits, and how many there are stays as counted."""
+    value = None if part.value is None else _share(part.value)
+    details = {key: _share(one) if isinstance(one, float) else one for key, one in part.details.items()}
+    return part.model_copy(
+        update={"value": value, "per_column": {c: _share(one) for c, one in part.per_column.items()}, "details": details}
+    )
+
+
+def _share(value: float) -> float:
+    return value if float(value).is_integer() else three_digits(value)
 
 
 def rounded(value: Any) -> Any:

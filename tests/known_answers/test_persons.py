@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, LearnedLinkage, ProbabilisticLinkage
+from shoal.certificate import MeasurePart
 from shoal.checks.tables import check_release
 from shoal.errors import DataError, ParameterError, PromiseBroken, RoleError
 from shoal.measures import (
@@ -25,6 +26,7 @@ from shoal.measures import (
 )
 from shoal.methods import AntiUnification, Mondrian
 from shoal.promises import Promise
+from shoal.published import Rounding
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.run import refuse_broken
@@ -307,6 +309,14 @@ def test_look_suggests_who_the_rows_are_of():
     assert look(once)[0].role == "identifier"
 
 
+def test_what_only_the_keeper_can_count_is_published_coarsely():
+    parts = [MeasurePart.of(replace(score(one), needs="release")) for one in (KAnonymity(), TCloseness(), EntropyLDiversity())]
+    k, far, effective = (Rounding(500).measure(one) for one in parts)
+    assert k == parts[0]  # counted, and small
+    assert (far.value, far.per_column) == (0.1, {"ill": 0.1})
+    assert (effective.value, effective.per_column) == (1.89, {"ill": 1.89})
+
+
 # ---- complaint 1: nine thousand hospital stays -------------------------------------------------------------------------------------
 
 
@@ -334,4 +344,6 @@ def test_five_rows_are_fewer_patients(stays):
     counted = shoal.measure(stays.table, replace(release, persons=persons), "k-anonymity")["k-anonymity"]
     assert counted.value < 5
     assert counted.details["rows"] >= 5
-    assert unit_of(stays.table, release, release.roles).warning.startswith("An identifier repeats: 9,000 rows, 2,857 different values.")
+    assert release.warnings[0].startswith(
+        "An identifier repeats: 9,000 rows, 2,857 different values. If it numbers persons, k = 5 rows may be"
+    )

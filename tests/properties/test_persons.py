@@ -16,6 +16,7 @@ from shoal.measures import DistinctLDiversity, EntropyLDiversity, KAnonymity, TC
 from shoal.promises import Promise
 from shoal.release import Release, Step
 from shoal.roles import Roles
+from shoal.runs.evidence import TableSubject, attack_all
 from shoal.table import Table
 
 ROW = st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["x", "y"]), st.sampled_from(["p", "q", "r", "-9", None]))
@@ -113,6 +114,24 @@ def _spread_right(case, release):
     for name in ("ill", "job"):
         if name in after:
             assert after[name] == [before[name][row] for row in rows]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 16, 40])  # in 16 and 40 rows of a person differ
+def test_everything_is_measured_and_attacked_in_persons(seed):
+    case = invented(seed)
+    release = released(case, seed)
+    persons, subject = len(set(whose(case, release))), TableSubject(case.table, release, release.roles)
+    found = attack_all(subject, (), 7)
+    assert {one.name for one in found.results} >= {"distance-linkage", "probabilistic-linkage", "learned-linkage"}
+    for one in found.results:
+        assert 0 <= one.strict_hit <= one.hit + 1e-9 <= one.tried + 1e-6
+        if one.name != "household-linkage":
+            assert (one.unit, one.tried) == ("persons", persons)
+            risks = defaultdict(set)  # one risk a person
+            for person, risk in zip(case.table.column("who").to_pylist(), one.per_record.tolist()):
+                risks[person].add(risk)
+            assert all(len(of_person) == 1 for of_person in risks.values())
+            assert one.risk == "interval" or one.chance == pytest.approx(1 / persons)
 
 
 def test_the_recount_sees_what_is_wrong():

@@ -66,6 +66,7 @@ class HouseholdLinkage(LinkageAttack):
         if why := self.applies(original, release, knowledge):
             raise DataError(why)
         rows = knowledge.known_rows(len(original), rng)
+        release = replace(release, persons=None)  # a household's rows are looked at one by one, whosever they are
         view = intruders_view(original, release, replace(knowledge, records=None), rng)
         column = knowledge.roles.household[0]
         known, released = points(view, "each", np.arange(len(release)))

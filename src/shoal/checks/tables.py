@@ -76,13 +76,29 @@ def _distinct(promise: Promise, combinations: Combinations) -> int:
     assert promise.about is not None
     classes, first = numbered(combinations, promise.columns)
     known = ~_ignored(promise, combinations)[combinations.codes[promise.about]]
-    group = _pairs(classes[known], combinations.codes[promise.about][known])[0]
-    found = np.bincount(group, minlength=len(first))
-    if promise.unit == "persons" and len(group):
-        of_value = _numbers(classes[known], combinations.codes[promise.about][known])
-        value, of_person = _pairs(of_value, _numbers(classes[known], combinations.codes[PERSON][known]))
-        found = np.bincount(group[_matched(of_person, value)], minlength=len(first))
-    return int(found.min()) if len(first) else 0
+    classes, values = classes[known], combinations.codes[promise.about][known]
+    fewest = int(np.bincount(_pairs(classes, values)[0], minlength=len(first)).min(initial=len(values)))
+    if promise.unit != "persons" or not fewest:
+        return fewest
+    persons = combinations.codes[PERSON][known]
+    in_doubt = (_one_of_each(classes, persons, values, len(first)) < fewest)[classes]
+    if not in_doubt.any():
+        return fewest
+    classes, persons, values = classes[in_doubt], persons[in_doubt], values[in_doubt]
+    group = _pairs(classes, values)[0]
+    value, person = _pairs(_numbers(classes, values), _numbers(classes, persons))
+    found = np.bincount(group[_matched(person, value)], minlength=len(first))
+    return min(fewest, int(found[np.unique(classes)].min()))
+
+
+def _one_of_each(classes: IntArray, persons: IntArray, values: IntArray, many: int) -> IntArray:
+    """How many values a class has when each person tells one of its own, the smallest: different persons can be given no fewer."""
+    width = int(persons.max(initial=0)) + 1
+    if many * width * (int(values.max(initial=0)) + 1) > 1 << 62:  # three numbers do not fit one
+        return np.zeros(many, np.int64)
+    held, value = _pairs(classes * width + persons, values)
+    told = np.append(True, held[1:] != held[:-1])
+    return np.bincount(_pairs(held[told] // width, value[told])[0], minlength=many)
 
 
 def _effective(promise: Promise, combinations: Combinations) -> float:
