@@ -16,7 +16,7 @@ from shoal.kernels.masks import Demand, mask_groups
 from shoal.methods import AntiUnification, AntiUnificationSafe
 from shoal.randomness import chance_for
 from shoal.roles import Roles
-from tests.properties.test_generalization import LEVELS, QUASI, allows, ks, rows_of, seeds, tables
+from tests.properties.test_generalization import LEVELS, QUASI, allows, diversity_of, ks, rows_of, seeds, tables
 
 unhurried = settings(deadline=None, max_examples=60, derandomize=True)
 
@@ -147,16 +147,17 @@ def test_k_equal_rows_are_suppressed_only_where_they_take_in_a_leftover(data, k,
 @settings(unhurried, max_examples=80)
 @given(tables, ks, seeds)
 def test_safe_releases_keep_every_promise_and_every_cell_is_true(order, table, k, seed):
-    shares = np.bincount(table.codes("ill")) / len(table)
-    effective = math.exp(-sum(s * math.log(s) for s in shares if s))
+    missing = ("ignored", "counted")[seed // 11 % 2]
+    different, effective = diversity_of(table.column("ill").to_pylist(), missing)
     words = {
+        "missing": missing,
         "k": min(k, len(table)),
         "numeric": ("intervals", "bins", "values")[seed % 3],
         "publish": ("suppressed", "sets", "counts")[seed // 3 % 3],
     }
     asks = seed // 9 % 4
     if asks == 1:
-        words["l"] = 1 + seed // 36 % len(table.levels("ill"))
+        words["l"] = 1 + seed // 36 % different
     elif asks == 2:
         words["entropy"] = 1 + (effective - 1) * (seed // 36 % 5) / 4
     elif asks == 3:
