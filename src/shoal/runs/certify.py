@@ -109,7 +109,9 @@ def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Itera
     """Steps that promise less than their name may suggest."""
     smallest = classes.value if classes else None
     unique = (
-        f"; {number(classes.details['uniques'])} of {number(len(release))} records are unique" if classes and smallest is not None else ""
+        f"; {number(classes.details['uniques'])} of {number(len(release))} released rows are unique"
+        if classes and smallest is not None
+        else ""
     )
     if any(set(roles.quasi) <= set(promise.columns) and promise.kind is K_ANONYMITY for promise in release.promises):
         return
@@ -132,7 +134,7 @@ def _about_columns(original: Table, release: Release, roles: Roles, roleless: Se
     """Columns that leave as they are."""
     touched = {column for step in release.made_by for column in step.columns}
     for column in roles.quasi:
-        if column not in touched and release.made_by:
+        if column not in touched and release.made_by and column in release.table.columns:
             yield f"The quasi-identifier '{column}' was not protected by any step; it is released as it is."
     unnamed = [column for column in roleless if column not in touched and column != roles.target]
     if unnamed:
@@ -142,7 +144,7 @@ def _about_columns(original: Table, release: Release, roles: Roles, roleless: Se
     telling = [
         column
         for column in (*roles.confidential, *roles.other, *roles.weight)
-        if column in original.columns and column not in touched and _nearly_unique(original, column)
+        if column in release.table.columns and column in original.columns and column not in touched and _nearly_unique(original, column)
     ]
     if telling:
         yield (
