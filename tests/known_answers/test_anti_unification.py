@@ -46,7 +46,10 @@ def test_figure_2_the_class_below_k_is_rejected_and_counted():
     table = {"texture": ["rough"] * 35, "material": ["wood"] * 35, "colour": colour, "size": size}
     release = protected(AntiUnification(k=5), Roles(quasi=("texture", "material"), confidential=("colour", "size")), **table)
     assert patterns(release, "size", "colour", "support") == [("big", "blue", "12"), ("big", "green", "13"), ("small", "blue", "7")]
-    said = "3 records of 35 (8.6%) satisfy no pattern that has their own confidential values, and are discarded, 3 of them because fewer than k share their confidential values."
+    said = (
+        "3 records of 35 (8.6%) satisfy no pattern that has their own confidential values, and are discarded, "
+        "3 of them because fewer than k share their confidential values."
+    )
     assert said in release.warnings
 
 

@@ -153,9 +153,8 @@ class AntiUnification(ColumnMethod):
         lost, several = int(rows[found.satisfied == 0].sum()), int(rows[found.satisfied > 1].sum())
         too_few = int(rows[rejected].sum())
         of_them = f", {too_few:,} of them because fewer than k share their confidential values" if too_few else ""
-        warnings.append(
-            f"{counted(lost, 'record')} of {total:,} ({lost / total:.1%}) satisfy no pattern that has their own confidential values, and are discarded{of_them}."
-        )
+        share = f"{counted(lost, 'record')} of {total:,} ({lost / total:.1%})"
+        warnings.append(f"{share} satisfy no pattern that has their own confidential values, and are discarded{of_them}.")
         if several:
             share = f"{counted(several, 'record')} ({several / total:.1%})"
             warnings.append(f"{share} satisfy several such patterns, so supports add up to more than the records.")
