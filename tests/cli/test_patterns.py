@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shoal.errors import ParameterError
 from tests.cli.conftest import SECRET, patients, write_csv
 
 GROUPS = ("--quasi", "age,zip", "--confidential", "diagnosis", "--identifier", "name", "--other", "income")
@@ -133,3 +134,62 @@ def test_a_list_of_patterns(shoal, released, table):
     assert all(p["coverage"] >= p["support"] >= 3 for p in said["patterns"])
     alone = listed(shoal, folder / "release.csv", "--quasi", "age,zip")
     assert [p["support"] for p in alone["patterns"]] == [p["support"] for p in said["patterns"]]
+
+
+@pytest.fixture(scope="module")
+def pattern_list(tmp_path_factory):
+    """A list of patterns of a table with a column that has no part in it."""
+    from shoal.example import invented_patients
+    from shoal.files import write_table
+    from shoal.methods import AntiUnification
+    from shoal.roles import Roles
+    from shoal.runs.recipe import Recipe
+    from shoal.runs.run import protect_to_folder
+
+    desk = tmp_path_factory.mktemp("listed")
+    write_table(invented_patients(400), desk / "patients.csv")
+    roles = Roles(
+        quasi=("age", "sex", "education"), confidential=("diagnosis",), identifier=("name",), other=("income", "visits"), target="diagnosis"
+    )
+    return desk / "run", protect_to_folder(Recipe(desk / "patients.csv", roles, (AntiUnification(k=5),)), desk / "run", seed=1)
+
+
+def test_what_patterns_leave_out_is_not_said_to_be_released(pattern_list):
+    """One warning said that income is left out, another that it is released unchanged."""
+    _, certificate = pattern_list
+    assert "income" not in certificate.release.columns
+    assert [warning for warning in certificate.warnings if "'income'" in warning or "income," in warning] == [
+        "Patterns have no values for income, visits: left out."
+    ]
+    assert any("released rows are unique" in warning for warning in certificate.warnings)  # a row is a pattern, not a record
+
+
+def test_learning_from_patterns_where_a_column_has_no_part_in_them(pattern_list, shoal):
+    run, _ = pattern_list
+    ran = shoal("measure", run, "--target", "diagnosis", "--learner", "naive-bayes")
+    assert ran.code == 0, ran.err
+    assert "naive-bayes" in ran.out
+    ran = shoal("measure", run, "--target", "visits", "--learner", "naive-bayes")
+    assert ran.code == 2
+    assert "The release has no column 'visits'" in ran.err
+
+
+def test_both_counts_of_unsatisfied_records_say_what_they_count(pattern_list, shoal):
+    run, certificate = pattern_list
+    assert any("satisfy no pattern that has their own confidential values" in warning for warning in certificate.warnings)
+    assert "By quasi-identifiers alone, of the original's records" in shoal("patterns", run).err
+
+
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("anti-unification", {"bins": "age=5", "numeric": "values"}),
+        ("anti-unification-safe", {"bins": "age=5", "numeric": "values"}),
+        ("kactus", {"inducer": "cart", "confidence": "0.1"}),
+    ],
+)
+def test_a_parameter_without_effect_is_refused(method, given):
+    from shoal.registry import make
+
+    with pytest.raises(ParameterError, match="no effect"):
+        make("method", method, given)

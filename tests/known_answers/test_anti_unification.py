@@ -46,7 +46,10 @@ def test_figure_2_the_class_below_k_is_rejected_and_counted():
     table = {"texture": ["rough"] * 35, "material": ["wood"] * 35, "colour": colour, "size": size}
     release = protected(AntiUnification(k=5), Roles(quasi=("texture", "material"), confidential=("colour", "size")), **table)
     assert patterns(release, "size", "colour", "support") == [("big", "blue", "12"), ("big", "green", "13"), ("small", "blue", "7")]
-    said = "3 records of 35 (8.6%) satisfy no pattern and are discarded, 3 of them because fewer than k share their confidential values."
+    said = (
+        "3 records of 35 (8.6%) satisfy no pattern that has their own confidential values, and are discarded, "
+        "3 of them because fewer than k share their confidential values."
+    )
     assert said in release.warnings
 
 
@@ -102,7 +105,7 @@ def test_ten_rows():
     assert release.promises == ()
     assert set(release.source_row) <= set(range(9))
     lost = [warning for warning in release.warnings if "discarded" in warning]
-    assert lost == ["2 records of 10 (20.0%) satisfy no pattern and are discarded."]
+    assert lost == ["2 records of 10 (20.0%) satisfy no pattern that has their own confidential values, and are discarded."]
 
 
 def test_a_row_of_the_list_belongs_to_a_record_that_satisfies_it():
@@ -343,7 +346,10 @@ def test_discarded_records_of_adult(k, conditions, passes):
     table = adult("adult.data")
     release = AntiUnification(k=k, conditions=conditions, passes=passes, bins=("age=5",)).protect(table, ADULT_ROLES, chance_for(1))
     lost = FOUND[conditions[0]][k]
-    assert f"{lost:,} records of 32,561 ({lost / 32561:.1%}) satisfy no pattern and are discarded." in release.warnings
+    assert (
+        f"{lost:,} records of 32,561 ({lost / 32561:.1%}) satisfy no pattern that has their own confidential values, and are discarded."
+        in release.warnings
+    )
     if k in PUBLISHED[conditions[0]]:
         assert lost == pytest.approx(PUBLISHED[conditions[0]][k], rel=0.07)
 

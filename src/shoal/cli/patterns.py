@@ -103,7 +103,9 @@ def _table(found: Patterns, chosen: list[Pattern], which: str) -> None:
     )
     if found.satisfied is not None:
         none, single, two, more = (f"{n:,}" for n in found.satisfied)
-        show.say(f"Of the original's records {none} satisfy no pattern, {single} one, {two} two and {more} three or more.")
+        show.say(
+            f"By quasi-identifiers alone, of the original's records {none} satisfy no pattern, {single} one, {two} two and {more} three or more."
+        )
     if found.smallest_set is not None:
         show.say(f"A record that satisfies a pattern is hidden among at least {found.smallest_set:,} released ones.")
     if found.note:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from shoal import cell
 from shoal.arrays import BoolArray, Int32Array, IntArray
@@ -74,6 +74,12 @@ class AntiUnification(ColumnMethod):
     @classmethod
     def _readable(cls, given: Bins) -> Bins:
         return _checked(given)
+
+    @model_validator(mode="after")
+    def _bins_are_used(self) -> Self:
+        if self.bins is not None and self.numeric == "values":
+            raise ValueError("bins have no effect where numbers are taken as values. Leave bins out, or numeric=values.")
+        return self
 
     def reads(self, roles: Roles) -> tuple[str, ...]:
         """Also the confidential columns, which records are put together by."""
@@ -147,10 +153,11 @@ class AntiUnification(ColumnMethod):
         lost, several = int(rows[found.satisfied == 0].sum()), int(rows[found.satisfied > 1].sum())
         too_few = int(rows[rejected].sum())
         of_them = f", {too_few:,} of them because fewer than k share their confidential values" if too_few else ""
-        warnings.append(f"{counted(lost, 'record')} of {total:,} ({lost / total:.1%}) satisfy no pattern and are discarded{of_them}.")
+        share = f"{counted(lost, 'record')} of {total:,} ({lost / total:.1%})"
+        warnings.append(f"{share} satisfy no pattern that has their own confidential values, and are discarded{of_them}.")
         if several:
             share = f"{counted(several, 'record')} ({several / total:.1%})"
-            warnings.append(f"{share} satisfy several patterns, so supports add up to more than the records.")
+            warnings.append(f"{share} satisfy several such patterns, so supports add up to more than the records.")
         if self.limit >= len(columns):
             warnings.append(
                 f"limit = {self.limit} would leave nothing of {counted(len(columns), 'attribute')}; patterns keep at least one."
@@ -198,6 +205,12 @@ class AntiUnificationSafe(CloseGeneralization):
     @classmethod
     def _readable(cls, given: Bins) -> Bins:
         return _checked(given)
+
+    @model_validator(mode="after")
+    def _bins_are_used(self) -> Self:
+        if self.bins is not None and self.numeric == "values":
+            raise ValueError("bins have no effect where numbers are taken as values. Leave bins out, or numeric=values.")
+        return self
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Code, group, show what groups agree on."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shoal.arrays import BoolArray, Int32Array, IntArray
 from shoal.contracts import Progress
@@ -36,6 +36,12 @@ class TreeGuided(Generalization):
     leftover: Literal["rescue", "drop"] = Field(
         "rescue", description="The fewer than k records left at the root: rescue, other groups lend to them; drop, as in the paper"
     )
+
+    @model_validator(mode="after")
+    def _pruning_is_used(self) -> Self:
+        if self.inducer == "cart" and self.confidence != 0.25:
+            raise ValueError("confidence is that of C4.5's pruning, and has no effect on inducer=cart. Leave it out.")
+        return self
 
     def climbed(self, counts: Counts, roles: Roles, data: Coded, chance: Chance) -> tuple[Tree, Parts]:
         """The tree, and the node at which so many records of each combination are released (-1: dropped)."""

@@ -161,7 +161,7 @@ def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None,
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:
     """Steps that promise less than their name may suggest."""
     smallest = classes.value if classes else None
-    of, many = ("records", len(release)) if release.persons is None else ("persons", len(np.unique(release.persons)))
+    of, many = ("released rows", len(release)) if release.persons is None else ("persons", len(np.unique(release.persons)))
     unique = f"; {number(classes.details['uniques'])} of {number(many)} {of} are unique" if classes and smallest is not None else ""
     if any(set(roles.quasi) <= set(promise.columns) and promise.kind is K_ANONYMITY for promise in release.promises):
         return
@@ -184,5 +184,5 @@ def _about_columns(release: Release, roles: Roles) -> Iterator[str]:
     """Quasi-identifiers that leave as they are."""
     touched = {column for step in release.made_by for column in step.columns}
     for column in roles.quasi:
-        if column not in touched and release.made_by:
+        if column not in touched and release.made_by and column in release.table.columns:
             yield f"The quasi-identifier '{column}' was not protected by any step; it is released as it is."

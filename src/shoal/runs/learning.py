@@ -81,11 +81,13 @@ def learn(
             plain, tested = original.take(np.flatnonzero(half == fold)), original.take(np.flatnonzero((half != fold) & ~np.isnan(truth)))
             release = _protected(plain, roles, steps, rng_for_int(secret, repeat, fold))
             points = sample(release.table, rng_for(secret, "sample", repeat, fold)) if release.table.cells else release.table
+            if target not in points.columns:
+                raise DataError(f"The release has no column '{target}', so nothing can be learnt about it. Name a target that is released.")
             right = _wanted(tested, original, target, measured)
             sides = []
             for table in (plain, points):
                 wanted = _wanted(table, original, target, measured)
-                train, test, nominal = matrices(table, tested, features, original, roles)
+                train, test, nominal = matrices(table, tested, [c for c in features if c in table.columns], original, roles)
                 sides.append((train[~np.isnan(wanted)], test, nominal, wanted[~np.isnan(wanted)]))
             for name in chosen:
                 before, after = (_score(known[name](*side, classes, secret), right, measured) for side in sides)
