@@ -335,6 +335,9 @@ def test_a_broken_promise_is_not_handed_out():
         name = "liar"
         adds = ()
 
+        def follows(self, roles):
+            return ()
+
         def reads(self, roles):
             return roles.quasi
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ def published(exact: Any_) -> Any_:
         "attacks": tuple(rounding.attack(one) for one in exact.attacks),
     }
     if isinstance(exact, TableCertificate):
-        given |= {"summary": rounding.summary(exact.summary), "leaves": tuple(rounding.leaves(one) for one in exact.leaves)}
+        given |= {"summary": rounding.summary(exact.summary, exact.attacks), "leaves": tuple(rounding.leaves(one) for one in exact.leaves)}
     return exact.model_copy(update=given)
 
 
@@ -109,16 +109,23 @@ class Rounding:
             "hit": min(three_digits(rate * part.tried if self.few else part.hit), part.tried),
             "strict_hit": min(three_digits(strict * part.tried if self.few else part.strict_hit), part.tried),
             "note": self.words(part.note),
-            "details": {key: one for key, one in part.details.items() if in_words(one)} if self.few else rounded(part.details),
+            "details": self._in_words(part.details) if self.few else rounded(part.details),
         }
         return part.model_copy(update=given)
 
-    def summary(self, part: Summary) -> Summary:
-        """One loss and the risks; of few records neither the published IL nor the score of it, nor what a handful of outliers risk."""
+    def _in_words(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        """What holds no number, and does not say which form of an attack found most: of few records that tells them, too."""
+        return {key: one for key, one in details.items() if in_words(one) and key != "how"}
+
+    def summary(self, part: Summary, attacks: Sequence[AttackPart] = ()) -> Summary:
+        """One loss and the risks; of few records neither the published IL nor the score of it, nor what a handful of outliers risk. The attack
+        named is then the first of those whose rate, as it is said, is the highest."""
         if not self.few:
             return part.model_copy(update={name: three_digits(value) for name, value in part if isinstance(value, float)})
         risks = {name: self.risk(value) for name, value in part if isinstance(value, float) and name != "loss"}
-        few = dict.fromkeys(("information_loss", "score", "outlier_risk", "outlier_low", "outlier_high", "outlier_attack"))
+        few: dict[str, Any] = dict.fromkeys(("information_loss", "score", "outlier_risk", "outlier_low", "outlier_high", "outlier_attack"))
+        named = max((one for one in attacks if one.risk == "linkage"), key=lambda one: self.risk(one.rate), default=None)
+        few |= {"outliers": 0, "risk_how": "", "risk_attack": named.name if named else part.risk_attack}
         ends = self.interval(part.risk, (0.0, 1.0), self.records) if part.risk is not None else (None, None)
         said = {"loss": None if part.loss is None else self.share(part.loss), "risk_low": ends[0], "risk_high": ends[1]}
         return part.model_copy(update={**risks, **few, **said})

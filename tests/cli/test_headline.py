@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from tests.cli.conftest import patients, write_csv
+
 
 @pytest.fixture
-def noisy(table):
+def noisy(desk):
+    table = write_csv(desk / "patients.csv", patients(120))
     return ("protect", table, "--quasi", "age,income", "--identifier", "name", "--method", "noise", "-p", "p=0.1", "--seed", "1")
 
 
@@ -14,7 +17,7 @@ def test_the_highest_risk_and_that_of_outliers_stand_before_the_attacks(shoal, n
     said = shoal(*noisy, "-o", desk / "noisy").out
     worst, far, each = (said.index(words) for words in ("highest linkage risk", "of the 5 % farthest out", "distance-linkage hits"))
     assert worst < far < each
-    assert "of 60 rows" in said
+    assert "of 120 rows" in said
 
 
 def test_the_certificate_names_the_worst_form(shoal, noisy, desk):

@@ -83,7 +83,8 @@ def test_protect(released, table, method):
     said = json.loads((folder / "certificate.json").read_text())
     assert [(p["what"], p["value"], p["about"]) for p in said["promises"]] == [("k-anonymity", 4, None), ("l-diversity", 2, "ill")]
     assert said["roles"]["quasi"] == ["age", "town", "pay"]
-    assert any(m["name"] == "ncp" and 0 < m["value"] <= 1 for m in said["measures"])
+    values = {m["name"]: m["value"] for m in said["measures"]}
+    assert (values["ncp"], 0 < values["cell-loss"] <= 1) == (None, True)  # of sixty records one loss is published, in steps
     assert 'target = "sick"' in (folder / "recipe.toml").read_text()
 
 
@@ -118,8 +119,10 @@ def test_measure_attack_and_report_read_the_file_back(shoal, released, table, me
     folder = released("protect", table, *ROLES, "-m", method, "-p", "k=4")
     said = {m["name"]: m["value"] for m in json.loads((folder / "certificate.json").read_text())["measures"]}
     measured = {m["name"]: m["value"] for m in json.loads(ok(shoal("measure", folder, "--json")).out)}
-    for name in ("ncp", "k-anonymity", "l-diversity", "cell-loss"):
-        assert measured[name] == pytest.approx(said[name]), name
+    for name in ("k-anonymity", "l-diversity"):
+        assert measured[name] == said[name], name
+    assert max(0.1, measured["cell-loss"]) == pytest.approx(said["cell-loss"], abs=0.026)
+    assert (said["ncp"], 0 < measured["ncp"] <= 1) == (None, True)  # exact for its keeper alone
     ok(shoal("attack", folder))
     ok(shoal("report", folder))
     ok(shoal("verify", folder / "release.csv", folder / "certificate.json"))

@@ -181,10 +181,12 @@ def test_the_summary_names_the_worst_and_warns_of_outliers():
     found = summary([], Attacked([far, low], {}))
     assert (found.risk, found.risk_how, found.outliers, found.outlier_risk) == (0.15, "that way", 5, 1)
     assert found.outlier_low < 1 == found.outlier_high
-    table = Table.of({"x": [1, 2]})
+    table = Table.of({"x": range(100)})
     roles = Roles(quasi=("x",)).check(table)
-    said = list(warnings(table, Release.given(table, np.arange(2), roles), roles, [], Attacked([far, low], {})))
-    assert said == ["a finds 100.0% of the 5 % most outlying records (5 of 5), though 15.0% is the most that any attack finds on average."]
+    said = list(warnings(Release.given(table, np.arange(100), roles), roles, [], Attacked([far, low], {})))
+    assert said == [
+        "a finds 100.0% of the 5 % most outlying records, 5 of them, though 15.0% is the most that any attack finds on average."
+    ]
 
 
 def test_the_literatures_risk_is_of_the_textbooks_forms():

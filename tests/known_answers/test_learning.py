@@ -80,6 +80,9 @@ class Swapped(Params):
     def reads(self, roles: Roles) -> tuple[str, ...]:
         return roles.quasi
 
+    def follows(self, roles: Roles) -> tuple[str, ...]:
+        return ()
+
     def protect(self, table: Table, roles: Roles, rng: np.random.Generator, progress: Any = quiet) -> Release:
         told = np.where(np.array(table.column("sick").to_pylist()) == "yes", *self.words)
         return Release(table.with_columns({"sick": told}), (), np.arange(len(table)))
@@ -126,3 +129,15 @@ def test_halves_and_matrices() -> None:
     assert nominal.tolist() == [False, True]
     assert np.array_equal(left, [[1, 1], [np.nan, 0], [3, np.nan]], equal_nan=True)
     assert np.array_equal(right, [[3, np.nan], [1, 1]], equal_nan=True)
+
+
+def test_whoever_was_trained_on_is_not_tested_on() -> None:
+    """Every person has one of sixty marks and a label of its own: who has seen the person knows the label, and nobody else can."""
+    rng = np.random.default_rng(2)
+    who = np.repeat(np.arange(60), 4)
+    table = Table.of({"who": who, "mark": who, "noise": rng.random(240), "label": rng.integers(0, 2, 60)[who]})
+    roles = {"quasi": ("noise",), "other": ("mark",), "target": "label", "nominal": ("mark",)}
+    (by_row,) = learn(table, Roles(identifier=("who",), **roles).check(table), [Mondrian(k=2)], 1, ["naive-bayes"], repeats=1)  # type: ignore[arg-type]
+    (by_person,) = learn(table, Roles(person=("who",), **roles).check(table), [Mondrian(k=2)], 1, ["naive-bayes"], repeats=1)  # type: ignore[arg-type]
+    assert by_row.original > 0.8
+    assert by_person.original < 0.7

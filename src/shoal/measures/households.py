@@ -11,7 +11,7 @@ from shoal.kernels.together import alike, is_shared
 from shoal.measures.table_measure import TableMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Score
+from shoal.score import Needs, Score
 from shoal.table import Table
 
 
@@ -25,6 +25,7 @@ class UniqueHouseholds(TableMeasure):
     name: ClassVar[str] = "unique-households"
     title: ClassVar[str] = "Share of unique households"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 1)
+    needs: ClassVar[Needs] = "release"
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Numbers must be released."""

@@ -76,7 +76,7 @@ def learn(
     scores: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
     done = 0
     for repeat in range(repeats):
-        half = halves(strata, rng_for(secret, "halves", repeat))
+        half = _halves_of_persons(original, roles, halves(strata, rng_for(secret, "halves", repeat)))
         for fold in (0, 1):
             plain, tested = original.take(np.flatnonzero(half == fold)), original.take(np.flatnonzero((half != fold) & ~np.isnan(truth)))
             release = _protected(plain, roles, steps, rng_for_int(secret, repeat, fold))
@@ -149,6 +149,14 @@ def halves(labels: IntArray, rng: np.random.Generator) -> IntArray:
     half = np.empty(len(labels), np.int64)
     half[order] = (np.arange(len(labels)) + rng.integers(0, 2)) % 2
     return half
+
+
+def _halves_of_persons(original: Table, roles: Roles, half: IntArray) -> IntArray:
+    """All rows of a person in the half of one of them: whoever was trained on is not tested on."""
+    if not roles.person:
+        return half
+    persons = original.codes(roles.person[0])
+    return half[np.unique(persons, return_index=True)[1]][persons]
 
 
 def matrices(
