@@ -69,6 +69,13 @@ def test_missing_counts_for_no_value_unless_asked(method, codes):
         assert classes(counted) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
+def test_a_code_is_known_where_gaps_have_made_its_column_decimal():
+    roles = Roles(quasi=("x",), confidential=("ill",), missing={"ill": (-9,)})
+    release = cut(roles=roles, ill=[1.0, -9.0, 2.0, None, 1.0, None, 2.0, -9.0])
+    assert classes(release) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert release.promises[1].ignores == ("", "-9", "-9.0")
+
+
 def test_entropy_is_that_of_real_values_and_closeness_that_of_all_cells():
     ill = ["a", None, "b", None, "a", None, "b", None]
     release = cut(given={"k": 2, "entropy": 2.0, "t": 0.3}, ill=ill)
