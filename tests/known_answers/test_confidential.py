@@ -69,6 +69,13 @@ def test_missing_counts_for_no_value_unless_asked(method, codes):
         assert classes(counted) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
+def test_a_code_is_known_where_gaps_have_made_its_column_decimal():
+    roles = Roles(quasi=("x",), confidential=("ill",), missing={"ill": (-9,)})
+    release = cut(roles=roles, ill=[1.0, -9.0, 2.0, None, 1.0, None, 2.0, -9.0])
+    assert classes(release) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert release.promises[1].ignores == ("", "-9", "-9.0")
+
+
 def test_entropy_is_that_of_real_values_and_closeness_that_of_all_cells():
     ill = ["a", None, "b", None, "a", None, "b", None]
     release = cut(given={"k": 2, "entropy": 2.0, "t": 0.3}, ill=ill)
@@ -189,3 +196,29 @@ def test_in_a_comparison_a_hierarchy_goes_to_the_methods_that_follow_it(tmp_path
     assert [row.label for row in rows] == ["mondrian k=2", "mdav k=2"]
     with pytest.raises(ParameterError, match="'ill' is given a hierarchy, and mdav does not follow it"):
         compare(recipes_of(path, ["mdav"], roles, {"k": "2"}), 1)
+
+
+# ---- as it was seen on real data -------------------------------------------------------------------------------------------------------
+
+
+def test_no_class_of_hospital_stays_has_fewer_than_k_patients():
+    stays = Table.of(shoal.invented_visits(2000))
+    roles = Roles(quasi=("sex", "zip", "age", "admitted"), person=("patient_id",), confidential=("diagnosis",))
+    release = shoal.protect(stays, "mondrian", k=5, roles=roles, seed=1)
+    whose, patients = stays.column("patient_id").to_pylist(), {}
+    for row, *cells in zip(release.source_row.tolist(), *(release.table.column(column).to_pylist() for column in roles.quasi)):
+        patients.setdefault(tuple(cells), set()).add(whose[row])
+    assert min(map(len, patients.values())) >= 5
+
+
+def test_every_class_of_a_survey_has_two_real_answers_to_each_question():
+    survey, questions = Table.of(shoal.invented_survey(1500)), ("DIABDX", "HIBPDX", "ASTHDX")
+    codes = ("-1", "-7", "-8", "-9")
+    assert any(str(level) in codes for level in survey.levels("DIABDX").to_pylist())
+    roles = Roles(quasi=("sex", "education", "AGE53X"), confidential=questions, missing=dict.fromkeys(questions, codes))
+    release = shoal.protect(survey, "mondrian", k=5, l=2, roles=roles, seed=1)
+    for question in questions:
+        answers, inside = survey.column(question).to_pylist(), {}
+        for row, *cells in zip(release.source_row.tolist(), *(release.table.column(column).to_pylist() for column in roles.quasi)):
+            inside.setdefault(tuple(cells), set()).add(str(answers[row]))
+        assert min(len(found - {*codes, "None"}) for found in inside.values()) >= 2

@@ -112,7 +112,7 @@ class Generalization(ColumnMethod):
         """k, and of each confidential column the diversity that was asked for."""
         unit: Unit = "persons" if roles.person else "rows"
         k = Promise("k-anonymity", self.k, columns, unit=unit)
-        return (k, *diversity_promises(roles, columns, self.l, self.entropy, self.missing, unit))
+        return (k, *diversity_promises(table, roles, columns, self.l, self.entropy, self.missing, unit))
 
     def publication(self) -> Publication:
         """What a group shows of a column."""

@@ -127,9 +127,9 @@ class TwoLevel(Labelled):
 
     guarantees: ClassVar[tuple[str, ...]] = ()
 
-    def diversity(self, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
+    def diversity(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> tuple[Promise, ...]:
         """What l promises."""
-        return tuple(diversity_promises(roles, columns, self.l, 1.0, self.missing))
+        return tuple(diversity_promises(table, roles, columns, self.l, 1.0, self.missing))
 
     def only_numbers(self, table: Table, roles: Roles, columns: tuple[str, ...]) -> None:
         """A unit is a point: it stands for numbers, and for nothing that is missing."""
@@ -177,7 +177,7 @@ class KTca(TwoLevel):
             f"{counted(int((sizes == 1).sum()), 'record is', 'records are')} alone in a group. "
             f"{counted(made.accepted, 'step')} of collaboration {'was' if made.accepted == 1 else 'were'} accepted."
         )
-        return self.release(table, roles, columns, made, group, self.diversity(roles, columns), chance, (outcome,))
+        return self.release(table, roles, columns, made, group, self.diversity(table, roles, columns), chance, (outcome,))
 
 
 class CTca(TwoLevel):
@@ -223,7 +223,7 @@ class CTca(TwoLevel):
             if sensitive is not None:  # swaps know nothing of diversity
                 group = dissolve(made.points, _centroids(made.points, group), group, self.k, sensitive, self.l)
         progress(self.name, STAGES, STAGES)
-        promises = (Promise("k-anonymity", self.k, columns), *self.diversity(roles, columns))
+        promises = (Promise("k-anonymity", self.k, columns), *self.diversity(table, roles, columns))
         return self.release(table, roles, columns, made, group, promises, chance)
 
 
