@@ -15,6 +15,7 @@ import pytest
 
 from shoal.files import read_table
 from shoal.kernels.trees.c45 import from_sklearn, route
+from shoal.published import in_steps
 from tests.cli.conftest import read_csv, write_csv
 
 ALL = ("mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")
@@ -76,15 +77,15 @@ def smallest(folder, *columns):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_protect(released, table, method):
+def test_protect(released, shoal, table, method):
     folder = released("protect", table, *ROLES, "-m", method, "-p", "k=4", "-p", "l=2")
     assert len(read_csv(folder / "release.csv")) == 60
     assert smallest(folder, "age", "town", "pay") >= 4
     said = json.loads((folder / "certificate.json").read_text())
     assert [(p["what"], p["value"], p["about"]) for p in said["promises"]] == [("k-anonymity", 4, None), ("l-diversity", 2, "ill")]
     assert said["roles"]["quasi"] == ["age", "town", "pay"]
-    values = {m["name"]: m["value"] for m in said["measures"]}
-    assert (values["ncp"], 0 < values["cell-loss"] <= 1) == (None, True)  # of sixty records one loss is published, in steps
+    (ncp,) = json.loads(shoal("measure", folder, "--measure", "ncp", "--json").out)
+    assert 0 < ncp["value"] <= 1  # the certificate withholds it: there are too few records
     assert 'target = "sick"' in (folder / "recipe.toml").read_text()
 
 
@@ -120,9 +121,8 @@ def test_measure_attack_and_report_read_the_file_back(shoal, released, table, me
     said = {m["name"]: m["value"] for m in json.loads((folder / "certificate.json").read_text())["measures"]}
     measured = {m["name"]: m["value"] for m in json.loads(ok(shoal("measure", folder, "--json")).out)}
     for name in ("k-anonymity", "l-diversity"):
-        assert measured[name] == said[name], name
-    assert max(0.1, measured["cell-loss"]) == pytest.approx(said["cell-loss"], abs=0.026)
-    assert (said["ncp"], 0 < measured["ncp"] <= 1) == (None, True)  # exact for its keeper alone
+        assert measured[name] == pytest.approx(said[name]), name
+    assert max(0.1, in_steps(measured["cell-loss"])) == said["cell-loss"]  # there are few records
     ok(shoal("attack", folder))
     ok(shoal("report", folder))
     ok(shoal("verify", folder / "release.csv", folder / "certificate.json"))
