@@ -143,9 +143,9 @@ def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0,
     """The measures given, or all that are registered."""
     chosen = measures or everything(subject.measures)
     scores = []
-    for done, one in enumerate(chosen):
-        progress("measuring", done, len(chosen))
-        with threadpool_limits(1):
+    with threadpool_limits(1):
+        for done, one in enumerate(chosen):
+            progress("measuring", done, len(chosen))
             why = subject.why_not_measured(one)
             score = Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret)
             scores.append(replace(score, needs=one.needs, step=one.step))
