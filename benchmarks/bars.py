@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SORTED = 20_000_000
-PEER_SECONDS = 0.6  # qiyuangong's Mondrian on Adult, k = 10, as issue 13 states it
+PEER_SECONDS = 0.6  # qiyuangong's Mondrian on Adult, k = 10, as it was timed
 SEED = 20_261  # of points no setting was tuned on
 ADULT = "adult_30162.csv"
 
