@@ -124,6 +124,7 @@ class AttackPart(Part):
     strict_hit: float
     rate: float
     interval: tuple[float, float]
+    apart: int | None = None  # what the interval counts, where several are found together
     chance: float
     note: str = ""
     details: dict[str, Any] = {}

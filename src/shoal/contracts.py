@@ -11,7 +11,7 @@ from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.rows import Batch
-from shoal.score import AttackResult, Better, Knowledge, Needs, Risk, Score
+from shoal.score import AttackResult, Better, Knowledge, LooksFor, Needs, Risk, Score
 from shoal.table import Kind, Table
 
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
@@ -98,6 +98,7 @@ class Attack(Named, Protocol):
     """Attacks a release with stated knowledge, and says how blind guessing would have done."""
 
     risk: ClassVar[Risk]
+    looks_for: ClassVar[LooksFor]
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
         """Empty, or a sentence saying why it cannot be tried."""

@@ -19,19 +19,23 @@ class PromiseKind:
     unit: Number  # of its number; where it is rows, persons may be counted in their place
     keeps: Literal["at least", "at most"]
     sentence: str  # {columns} and {about} are filled in
+    of: Literal["classes", "numbers", "files"] = "classes"  # every class of records, every number that is kept, or all written files
+    persons: Literal["distinct", "weighed"] = "distinct"  # in persons: how many there are, which rows bound, or each weighing one
 
 
 K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}")
 L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}")
-ENTROPY_L_DIVERSITY = PromiseKind("entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}")
-T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}")
-ORDERED_T_CLOSENESS = PromiseKind("ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}")
-HOUSEHOLD_K = PromiseKind("household-k", "households", "at least", "households that look like each one whose number is kept")
-PERSON_K = PromiseKind("person-k", "persons", "at least", "persons that look like each one whose number is kept")
-NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files")
+ENTROPY_L_DIVERSITY = PromiseKind(
+    "entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}", persons="weighed"
+)
+T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed")
+ORDERED_T_CLOSENESS = PromiseKind("ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed")
+HOUSEHOLD_K = PromiseKind("household-k", "households", "at least", "households that look like each one whose number is kept", of="numbers")
+PERSON_K = PromiseKind("person-k", "persons", "at least", "persons that look like each one whose number is kept", of="numbers")
+NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files", of="files")
 
-_OF_CLASSES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)
-KINDS = {kind.name: kind for kind in (*_OF_CLASSES, HOUSEHOLD_K, PERSON_K, NOTHING_LEFT)}
+_OF_TABLES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, HOUSEHOLD_K, PERSON_K)
+KINDS = {kind.name: kind for kind in (*_OF_TABLES, NOTHING_LEFT)}
 ROUNDING = 1e-9  # what a sum of shares may be off by
 
 
@@ -66,7 +70,7 @@ class Promise:
     @property
     def sentence(self) -> str:
         """What its number counts, in words."""
-        counted = ", counting persons" if self.unit == "persons" and self.kind in _OF_CLASSES else ""
+        counted = ", counting persons" if self.unit == "persons" and self.kind.of == "classes" else ""
         return self.kind.sentence.format(columns=", ".join(self.columns), about=self.about) + counted
 
     def kept_by(self, found: float) -> bool:

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, TypeVar
 
+import numpy as np
+
 from shoal.certificate import AttackPart, CollectionCertificate, LeavesPart, MeasurePart, Summary, TableCertificate
+from shoal.release import Release
 from shoal.score import wilson
 
 FEW = 100  # records under which three digits still are an equation
@@ -62,6 +65,11 @@ class Rounding:
         persons = exact.unit.persons if isinstance(exact, TableCertificate) else None
         return cls(exact.release.rows if persons is None else min(persons, exact.release.rows))
 
+    @classmethod
+    def of_release(cls, release: Release) -> Rounding:
+        """The same before there is a certificate."""
+        return cls(len(release) if release.persons is None else len(np.unique(release.persons)))
+
     @property
     def few(self) -> bool:
         """Whether three digits are too many."""
@@ -104,7 +112,7 @@ class Rounding:
         rate, strict = self.risk(part.rate), self.risk(part.strict_hit / part.tried)
         given: dict[str, Any] = {
             "rate": rate,
-            "interval": self.interval(part.rate, part.interval, part.tried),
+            "interval": self.interval(part.rate, part.interval, part.apart or part.tried),
             "chance": three_digits(part.chance) if part.risk == "linkage" else self.risk(part.chance),
             "hit": min(three_digits(rate * part.tried if self.few else part.hit), part.tried),
             "strict_hit": min(three_digits(strict * part.tried if self.few else part.strict_hit), part.tried),
@@ -126,7 +134,7 @@ class Rounding:
         few: dict[str, Any] = dict.fromkeys(("information_loss", "score", "outlier_risk", "outlier_low", "outlier_high", "outlier_attack"))
         named = max((one for one in attacks if one.risk == "linkage"), key=lambda one: self.risk(one.rate), default=None)
         few |= {"outliers": 0, "risk_how": "", "risk_attack": named.name if named else part.risk_attack}
-        ends = self.interval(part.risk, (0.0, 1.0), self.records) if part.risk is not None else (None, None)
+        ends = self.interval(part.risk, (0.0, 1.0), named.apart or named.tried) if part.risk is not None and named else (None, None)
         said = {"loss": None if part.loss is None else self.share(part.loss), "risk_low": ends[0], "risk_high": ends[1]}
         return part.model_copy(update={**risks, **few, **said})
 

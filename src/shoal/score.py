@@ -22,6 +22,9 @@ Risk = Literal["linkage", "interval", "membership", "reconstruction"]
 # What a measure looks at: what it computes from the release alone is published exactly, for anybody can compute it again.
 Needs = Literal["release", "original"]
 
+# Whom an attack looks for: records (persons, where it is known whose each row is), or all records of a household together.
+LooksFor = Literal["records", "households"]
+
 
 @dataclass(frozen=True)
 class Score:
@@ -124,6 +127,7 @@ class AttackResult:
     per_record: FloatArray | None = field(default=None, repr=False)  # by original row, NaN where not tried; internal
     forms: tuple[AttackResult, ...] = field(default=(), repr=False)  # internal; their rates are in details
     outliers: OutlierHits | None = None
+    apart: int | None = None  # how many were found by themselves, which the interval counts: households, whose members are found together
     unit: Unit = "rows"  # what was tried and hit: of a person who has several rows, the row that tells most counts
 
     @property
@@ -153,6 +157,7 @@ class AttackResult:
             "strict_hit": self.strict_hit,
             "rate": self.rate,
             "interval": list(self.interval),
+            "apart": self.apart,
             "chance": self.chance,
             "note": self.note,
             "details": {**self.details, **({"outliers": self.outliers.public()} if self.outliers else {})},

@@ -46,7 +46,10 @@ class ColumnLook:
 def look(table: Table) -> list[ColumnLook]:
     """Kind, missing and uniqueness of each column, and the role it probably has. Dates in text are shown as dates. One column numbers persons,
     and one households: of several, that of most values."""
-    read, unclear = _with_dates(table)
+    return _looks(*_with_dates(table))
+
+
+def _looks(read: Table, unclear: dict[str, str]) -> list[ColumnLook]:
     seen = [_look(read, column, unclear) for column in read.columns]
     for role in LINKED:
         most = max((one for one in seen if one.role == role), key=lambda one: one.distinct, default=None)
@@ -63,7 +66,7 @@ def suggest_roles(table: Table) -> Roles:
     """The roles `look` suggests; cautious: what could be known to an intruder is a quasi-identifier."""
     by_role: dict[str, Any] = {}
     read, unclear = _with_dates(table)
-    looks = [_look(read, column, unclear) for column in read.columns]
+    looks = _looks(read, unclear)
     for seen in looks:
         by_role.setdefault(seen.role, []).append(seen.column)
     numbers = [s for s in looks if s.role == "quasi" and s.kind == "number"]

@@ -356,9 +356,9 @@ def _on_its_own_kind(method: Any) -> None:
 
 
 def _shared_hits(cls: type[Any], table: Table, roles: Roles) -> float:
-    """What whoever knows everything hits where ties are shared: each record 1 / class size; or, whose unit is households, 1 / households alike."""
+    """What whoever knows everything hits where ties are shared: each record 1 / class size; or, where it looks for households, 1 / households alike."""
     records = list(_tuples(table, roles.quasi))
-    if getattr(cls, "unit", "rows") != "households":
+    if cls.looks_for != "households":
         return len(Counter(records))
     homes: dict[Any, list[str]] = {}
     for home, record in zip(table.column(roles.household[0]).to_pylist(), records):

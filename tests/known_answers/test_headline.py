@@ -184,9 +184,7 @@ def test_the_summary_names_the_worst_and_warns_of_outliers():
     table = Table.of({"x": range(100)})
     roles = Roles(quasi=("x",)).check(table)
     said = list(warnings(Release.given(table, np.arange(100), roles), roles, [], Attacked([far, low], {})))
-    assert said == [
-        "a finds 100.0% of the 5 % most outlying records, 5 of them, though 15.0% is the most that any attack finds on average."
-    ]
+    assert said == ["a finds 100.0% of the 5 records farthest out, though 15.0% is the most that any attack finds on average."]
 
 
 def test_the_literatures_risk_is_of_the_textbooks_forms():

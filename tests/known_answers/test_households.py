@@ -290,7 +290,7 @@ def test_noise_hides_nobody_who_lives_with_others():
     checked = Roles(quasi=("AGE15X", "household_income"), household=("household_id",)).check(SURVEY)
     release = apply_steps(SURVEY, checked, [Noise(p=0.05)], 7)
     found = HouseholdLinkage().attack(SURVEY, release, Knowledge(checked), rng_for(1))
-    assert found.details["by"] == "distance"
+    assert found.how == "by distance"
     assert found.rate > 0.8
 
 

@@ -11,15 +11,15 @@ from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.attacks.classes import CellRanges, allowed_ranges, flat
-from shoal.attacks.matching import IntruderView, LinkageAttack, intruders_view, points, result
+from shoal.attacks.forms import Form, strongest
+from shoal.attacks.matching import IntruderView, LinkageAttack, intruders_view, points
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
 from shoal.kernels.groups import class_ids
 from shoal.kernels.linkage.containment import class_tree, groups_that_fit, rosters
 from shoal.kernels.linkage.neighbours import linked
-from shoal.promises import Unit
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge, wilson
+from shoal.score import AttackResult, Knowledge, LooksFor, wilson
 from shoal.table import Table
 
 MOST_MEMBERS = 50  # of a household that is matched member by member: pairs of members grow by its square, and each is looked at
@@ -51,7 +51,7 @@ class HouseholdLinkage(LinkageAttack):
 
     name: ClassVar[str] = "household-linkage"
     title: ClassVar[str] = "Household linkage"
-    unit: ClassVar[Unit] = "households"
+    looks_for: ClassVar[LooksFor] = "households"
     by: Literal["best", "containment", "distance"] = Field("best", description="How households are compared; best: whichever finds more")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
@@ -78,16 +78,14 @@ class HouseholdLinkage(LinkageAttack):
             raise DataError("None of the records that the intruder knows is in a household. Let more records be known.")
         asked = np.unique(before.of_row[rows])
         true = _true_homes(release, before, after)
-        found = {}
+        homes, forms = before.of_row[rows], []
         if self.by != "containment":
-            found["distance"] = _by_distance(view, known, released, before, after, asked, true)
+            forms.append(Form("by distance", _by_distance(view, known, released, before, after, asked, true)[homes]))
         if self.by == "containment" or (self.by == "best" and view.sets):
-            found["containment"] = _by_containment(original, release, view, before, after, asked, true)
-        by, share = max(found.items(), key=lambda one: one[1][before.of_row[rows]].sum())
+            forms.append(Form("by containment", _by_containment(original, release, view, before, after, asked, true)[homes]))
         total = int((after.size > 0).sum())
-        hits = share[before.of_row[rows]]
-        made = result(self, view._replace(rows=rows), hits, 1 / total, len(original), by=by, households=len(asked), released=total)
-        return replace(made, interval=wilson(made.rate * len(asked), len(asked)))
+        made = strongest(self, view._replace(rows=rows), forms, 1 / total, len(original), households=len(asked), released=total)
+        return replace(made, interval=wilson(made.rate * len(asked), len(asked)), apart=len(asked))
 
 
 def _homes(table: Table, column: str, coordinates: FloatArray, nominal: IntArray, axis: FloatArray) -> Homes:

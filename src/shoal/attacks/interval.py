@@ -15,7 +15,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
 from shoal.params import Params
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge, Risk, wilson
+from shoal.score import AttackResult, Knowledge, LooksFor, Risk, wilson
 from shoal.table import Table
 
 
@@ -29,6 +29,7 @@ class IntervalDisclosure(Params):
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
     risk: ClassVar[Risk] = "interval"
+    looks_for: ClassVar[LooksFor] = "records"
     widest: int = Field(10, ge=1, le=50, description="Widest interval, in percent of the records; every whole percent up to it is averaged")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:

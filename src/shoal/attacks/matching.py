@@ -20,7 +20,7 @@ from shoal.params import Params
 from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Scale, level_places
-from shoal.score import AttackResult, Knowledge, Risk, wilson
+from shoal.score import AttackResult, Knowledge, LooksFor, Risk, wilson
 from shoal.table import Table
 
 MOST_CORNERS = 16
@@ -32,6 +32,7 @@ class LinkageAttack(Params):
     """An attack that looks for the record of each person the intruder knows."""
 
     risk: ClassVar[Risk] = "linkage"
+    looks_for: ClassVar[LooksFor] = "records"
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
         """Whatever is known can be compared."""

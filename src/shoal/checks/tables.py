@@ -52,7 +52,7 @@ def count(promise: Promise, combinations: Combinations) -> float:
     """What was promised, as the file has it."""
     if promise.what not in _COUNTED:
         raise DataError(f"There is no check for the promise '{promise.what}'. A promise that cannot be checked is not made.")
-    if promise.unit == "persons" and PERSON not in combinations.codes and promise.what != "person-k":
+    if promise.unit == "persons" and PERSON not in combinations.codes and promise.kind.of == "classes":
         raise DataError(f"{promise.sentence}: whose each row is is not known, so it cannot be counted.")
     return _COUNTED[promise.what](promise, combinations)
 

@@ -11,7 +11,7 @@ from shoal.checks.combinations import Combinations, combinations_of, shape, stre
 from shoal.checks.tables import count, sizes_of_classes
 from shoal.errors import DataError
 from shoal.folders import sha256_of
-from shoal.promises import PERSON_K, Checked
+from shoal.promises import Checked
 
 
 def verify(release: Path, certificate: Path) -> list[Checked]:
@@ -50,7 +50,7 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
         if one.promise not in there:
             found.append(Checked(one.what, one.value, "columns missing", False))
             continue
-        if one.promise.unit == "persons" and one.promise.kind is not PERSON_K:
+        if one.promise.unit == "persons" and one.promise.kind.of == "classes":
             found += _bounded(one, combinations)
             continue
         counted = Checked.of(one.promise, count(one.promise, combinations))
@@ -64,7 +64,7 @@ def _bounded(one: PromisePart, combinations: Combinations) -> list[Checked]:
     """What counts persons, as far as a file without their numbers can tell: of rows there are at least as many as of persons, and of values
     in them. What a file cannot tell at all is not said to hold: it is left to whoever has the original."""
     in_rows = replace(one.promise, unit="rows")
-    if one.promise.kind.keeps != "at least" or one.promise.what == "entropy-l-diversity":
+    if one.promise.kind.persons == "weighed":
         return []
     most = count(in_rows, combinations)
     return [Checked(f"{one.sentence}: at most", one.found, most, in_rows.kept_by(most) and one.holds and one.found <= most)]

@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal import cell
 from shoal.arrays import Int32Array, IntArray
 from shoal.errors import DataError, counted
 from shoal.promises import Promise, Unit
@@ -39,21 +38,15 @@ def words(asked: Sequence[Asked], some: IntArray | None = None) -> dict[str, Any
     return given
 
 
-def no_values(table: Table, roles: Roles, column: str, missing: Missing) -> tuple[str, ...]:
-    """The cells of a column that are no value, as a promise says them: missing, and codes for it, also where -9 is written -9.0."""
-    if missing == "counted":
-        return ()
-    codes = roles.missing.get(column, ())
-    numbers = {cell.to_number(code) for code in codes}
-    decimals = [str(level) for level in table.levels(column).to_pylist() if isinstance(level, float) and level in numbers] if codes else []
-    return ("", *codes, *(text for text in decimals if text not in codes))
+def no_values(roles: Roles, column: str, missing: Missing) -> tuple[str, ...]:
+    """The cells of a column that are no value, as a promise says them: missing, and codes for it, however their number is written."""
+    return () if missing == "counted" else ("", *roles.missing.get(column, ()))
 
 
 def real_codes(table: Table, roles: Roles, column: str, missing: Missing) -> Int32Array:
     """A column's codes, -1 for cells that are no value."""
-    codes, ignored = table.codes(column).astype(np.int32), no_values(table, roles, column, missing)
-    texts = ["" if level is None else str(level) for level in table.levels(column).to_pylist()]
-    return np.where(np.array([text in ignored for text in texts], np.bool_)[codes], np.int32(-1), codes)
+    codes = table.codes(column).astype(np.int32)
+    return codes if missing == "counted" else np.where(roles.missing_levels(table, column)[codes], np.int32(-1), codes)
 
 
 def diverse_enough(name: str, column: str, codes: Int32Array, rows: IntArray, l: int, entropy: float) -> None:  # noqa: E741
@@ -83,7 +76,7 @@ def diversity_promises(
     """For each confidential column, the different and the effective values that were asked for."""
     promised = []
     for column in roles.confidential if l > 1 or entropy > 1 else ():
-        ignores = no_values(table, roles, column, missing)
+        ignores = no_values(roles, column, missing)
         if l > 1:
             promised.append(Promise("l-diversity", l, columns, column, unit, ignores))
         if entropy > 1:

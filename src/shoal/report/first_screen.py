@@ -25,7 +25,6 @@ from shoal.report.verdict import (
     worst_attack,
 )
 
-MOST_LEAVES = 10  # lines about what leaves unprotected
 MOST_NAMED = 4  # columns named in one of them
 LONG = 320  # letters of a warning that are read at once
 
@@ -85,13 +84,10 @@ def _facts(certificate: TableCertificate) -> str:
 
 def _leaves(certificate: TableCertificate) -> str:
     lines = []
-    told = leaves_in_words(certificate)
-    for columns, what in told[:MOST_LEAVES]:
+    for columns, what in leaves_in_words(certificate):
         named = ", ".join(f"<code>{safe(column)}</code>" for column in columns[:MOST_NAMED])
         more = f" and {counted(len(columns) - MOST_NAMED, 'more column')}" if len(columns) > MOST_NAMED else ""
         lines.append(f"<li>{named}{more}: {safe(what)}</li>")
-    if len(told) > MOST_LEAVES:
-        lines.append(f'<li class="quiet">and {counted(len(told) - MOST_LEAVES, "more such line")}: the certificate has them all.</li>')
     found = f"<ul>{''.join(lines)}</ul>" if lines else "No released column was found to give a protected one away. "
     return f"{found}{safe(columns_in_words(certificate))}"
 
@@ -126,7 +122,10 @@ def _figures(certificate: TableCertificate) -> Iterator[_Tile]:
         alarm = "alarm" if found_more_than_promised(certificate) else ""
         yield _Tile("Worst attack", percent(rate), (*spread, f"blind guessing {percent(attack.chance)}"), alarm)
     if summary.outlier_risk is not None:
-        yield _Tile("Worst attack, outliers", percent(summary.outlier_risk), (f"of {counted(summary.outliers, unit.counted[:-1])}",))
+        far = next((one for one in certificate.attacks if one.name == summary.outlier_attack), None)
+        yield _Tile(
+            "Worst attack, outliers", percent(summary.outlier_risk), (f"of {counted(summary.outliers, far.unit[:-1] if far else 'row')}",)
+        )
     if summary.loss is not None:
         title = next((measure.title for measure in certificate.measures if measure.name == summary.loss_measure), "")
         yield _Tile("Information loss", decimal(summary.loss), (f"{title}; lower is better",))

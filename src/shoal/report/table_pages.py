@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal.certificate import TableCertificate
+from shoal.published import WITHHELD
 from shoal.report.drawing import number, percent, percent_range, safe
 from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, linkage_rates, loss_bars, ru_map
 from shoal.report.first_screen import first_screen, name_of, warnings
@@ -178,11 +179,15 @@ def _without_value(certificate: TableCertificate) -> str:
     for measure in without:
         reasons.setdefault(measure.note or "No reason is given.", []).append(measure.name)
     listed = "".join(f"<li>{safe(', '.join(names))}: {safe(why)}</li>" for why, names in reasons.items())
-    do = "measure does" if len(without) == 1 else "measures do"
-    named = ", ".join(measure.name for measure in without)
-    return (
-        f'<p class="quiet">{len(without)} {do} not apply: {safe(named)}.</p><details><summary>Why not</summary><ul>{listed}</ul></details>'
-    )
+    lines = ""
+    for what, some in (
+        ("withheld, the records being few", [measure for measure in without if measure.note == WITHHELD]),
+        ("not defined here", [measure for measure in without if measure.note != WITHHELD]),
+    ):
+        if some:
+            named = ", ".join(measure.name for measure in some)
+            lines += f'<p class="quiet">{count(len(some), "measure")} {"is" if len(some) == 1 else "are"} {what}: {safe(named)}.</p>'
+    return f"{lines}<details><summary>Why not</summary><ul>{listed}</ul></details>"
 
 
 def _attacks(certificate: TableCertificate) -> str:
@@ -219,7 +224,7 @@ def _covered_patterns(patterns: Patterns | None) -> str:
         return card("Patterns", f"<p>{safe(patterns.note)}</p>")
     none, one, two, more = (f"{n:,}" for n in patterns.satisfied)
     note = (
-        f"<p>{count(patterns.number, 'pattern')}, the most and the least covered shown. Of the original's records {none} satisfy no "
+        f"<p>{count(patterns.number, 'pattern')}, the most and the least covered shown. By quasi-identifiers, of the original's records {none} satisfy no "
         f"pattern, {one} one, {two} two and {more} three or more; who satisfies several is hidden among the records of all of them, "
         f"and nobody who satisfies one among fewer than {number(patterns.smallest_set)}.</p>"
     )

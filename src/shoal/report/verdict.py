@@ -13,6 +13,7 @@ from typing import Literal
 from shoal.certificate import AttackPart, LeavesPart, MeasurePart, PromisePart, TableCertificate
 from shoal.errors import counted
 from shoal.promises import HOUSEHOLD_K, K_ANONYMITY
+from shoal.published import FEW
 from shoal.report.drawing import number, percent, percent_range
 
 Colour = Literal["green", "amber", "red"]
@@ -245,8 +246,11 @@ def outliers_in_words(certificate: TableCertificate) -> str:
     """The same for those that an average hides."""
     summary = certificate.summary
     if summary.outlier_risk is None or not summary.outliers:
-        return "No attack was counted on outliers alone: the figure is an average, which hides them."
+        few = (certificate.unit.persons or certificate.release.rows) < FEW
+        why = f"not given under {FEW} {certificate.unit.counted}" if few else "not counted"
+        return f"What attacks find of outliers alone is {why}: the figure above is an average, which hides them."
     attack = next((attack for attack in certificate.attacks if attack.name == summary.outlier_attack), None)
     spread = "" if summary.outlier_low is None else f" (95\u00a0% interval {percent_range(summary.outlier_low, summary.outlier_high)})"
-    tried = f"the {counted(summary.outliers, certificate.unit.counted[:-1])} farthest from the middle of the columns"
+    unit = attack.unit if attack else certificate.unit.counted
+    tried = f"the {counted(summary.outliers, unit[:-1])} farthest from the middle of the columns"
     return f"Of {tried}, {percent(summary.outlier_risk)} are found{spread}{f' by {attack.title}' if attack else ''}."

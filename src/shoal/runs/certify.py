@@ -138,22 +138,25 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
     for attack in DISCLOSURE_RISK:
         if attack.name in attacked.not_tried:
             yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."
+    rounding = Rounding.of_release(release)
     for result in attacked.results:
         if result.risk == "linkage" and result.rate > LINKAGE_LIMIT and result.rate > 2 * result.chance:
-            rounding, of = Rounding(len(release)), "records" if result.unit == "rows" else result.unit
+            of = "records" if result.unit == "rows" else result.unit
             rate, (low, high) = rounding.risk(result.rate), rounding.interval(result.rate, result.interval, result.tried)
             yield (
                 f"{result.name} finds {rate:.1%} of the {of} (95 % interval {low:.1%} to {high:.1%}; blind guessing {result.chance:.2%})."
             )
-    yield from _about_outliers(*worst(attacked), Rounding(len(release)))
+    if not rounding.few:
+        yield from _about_outliers(*worst(attacked), rounding)
 
 
 def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None, rounding: Rounding) -> Iterator[str]:
     """An average hides those who are easiest to find."""
     far = outlying.outliers if outlying else None
+    of = "persons" if outlying and outlying.unit == "persons" else "records"
     if linkage and outlying and far and far.rate > LINKAGE_LIMIT and far.rate > 2 * outlying.chance and far.rate > linkage.rate:
         yield (
-            f"{outlying.name} finds {rounding.risk(far.rate):.1%} of the 5 % most outlying records, {number(far.tried)} of them, though "
+            f"{outlying.name} finds {rounding.risk(far.rate):.1%} of the {number(far.tried)} {of} farthest out, though "
             f"{rounding.risk(linkage.rate):.1%} is the most that any attack finds on average."
         )
 

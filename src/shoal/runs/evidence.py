@@ -66,11 +66,11 @@ class TableSubject:
         return one.measure(self.original, self.release, self.roles)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
-        """Every attack has a stream of its own. Where persons are known, it looks for persons, or says by its unit that it does not. One that
+        """Every attack has a stream of its own. Where persons are known, one that looks for records looks for persons. One that
         looks for records says beside what it finds how many outliers it finds."""
         assert self.knowledge is not None
         rng = rng_for(secret, "attack", one.name)
-        alone = one_row_each(self.original, self.release, self.knowledge) if getattr(one, "unit", "persons") == "persons" else None
+        alone = one_row_each(self.original, self.release, self.knowledge) if one.looks_for == "records" else None
         if alone is None:
             found = one.attack(self.original, self.release, self.knowledge, rng, progress)
         else:

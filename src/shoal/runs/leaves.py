@@ -19,6 +19,7 @@ from shoal.errors import counted, number
 from shoal.kernels.telling import binned, spearman, told
 from shoal.measures import UniqueHouseholds
 from shoal.promises import HOUSEHOLD_K, PERSON_K
+from shoal.published import Rounding
 from shoal.release import Leaving, Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
@@ -57,7 +58,14 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
     if emptied:  # where a number was lost they say nothing; elsewhere they may
         kept = np.flatnonzero(~np.all([after.missing(name) for name in emptied], axis=0))
         found += _found(before.take(kept), after.take(kept), roles, touched, emptied) if len(kept) else []
-    return tuple(sorted(found, key=_badness))
+    rounding = Rounding.of_release(release)
+    return tuple(_coarse(one, rounding) for one in sorted(found, key=_badness))
+
+
+def _coarse(one: Leaving, rounding: Rounding) -> Leaving:
+    """With two decimals, and of few records in steps: these figures are published."""
+    share, guessing = (None if value is None else rounding.risk(round(value, 2)) for value in (one.share, one.guessing))
+    return replace(one, share=share, guessing=guessing)
 
 
 def _found(before: Table, after: Table, roles: Roles, touched: Container[str], names: Sequence[str]) -> list[Leaving]:
@@ -161,11 +169,11 @@ def _as_telling(column: _Column, protected: Sequence[_Protected]) -> Leaving | N
             else max(told(groups, other.parts) for groups in ([column.parts, column.codes] if _several(column) else [column.parts]))
         )
         if right >= RIGHT and right >= guessing + ABOVE:
-            found.append(Leaving(column.name, "tells", other.name, round(right, 2), round(guessing, 2)))
+            found.append(Leaving(column.name, "tells", other.name, right, guessing))
         elif "nominal" not in (column.scale, other.scale):
             agreed = abs(spearman(column.codes, other.codes, column.known & other.known))
             if agreed >= RANKS:
-                found.append(Leaving(column.name, "rank", other.name, round(agreed, 2)))
+                found.append(Leaving(column.name, "rank", other.name, agreed))
     return min(found, key=_badness, default=None)
 
 

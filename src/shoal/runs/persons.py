@@ -17,7 +17,6 @@ import pyarrow as pa
 from shoal.arrays import BoolArray, IntArray, UintArray
 from shoal.contracts import Method
 from shoal.errors import ParameterError
-from shoal.promises import ENTROPY_L_DIVERSITY, ORDERED_T_CLOSENESS, T_CLOSENESS
 from shoal.randomness import Chance
 from shoal.registry import known
 from shoal.release import Release, Step
@@ -40,9 +39,6 @@ class OneRowEach(NamedTuple):
         per_record = None if result.per_record is None else result.per_record[self.persons]
         forms = tuple(map(self.of_persons, result.forms))
         return replace(result, unit="persons", note=note, per_record=per_record, forms=forms)
-
-
-ONE_VALUE = (ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS)  # what is counted of them is one value of each person
 
 
 def by_person(
@@ -155,7 +151,7 @@ def _one_of_each(codes: IntArray, persons: IntArray, unknown: BoolArray, rarest:
 def _refuse_several_values(table: Table, made: Release, persons: IntArray) -> None:
     """Entropy and closeness are of one value a person."""
     for promise in made.promises:
-        if promise.kind in ONE_VALUE and promise.about and not _same_within(table.codes(promise.about), persons):
+        if promise.kind.persons == "weighed" and promise.about and not _same_within(table.codes(promise.about), persons):
             raise ParameterError(
                 f"{promise.what} cannot be promised in persons: '{promise.about}' differs between rows of one person. "
                 "Ask for l, which counts different persons with different values, or make it one value a person.",
