@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal.certificate import read_certificate
 from shoal.files import write_table
-from shoal.kernels.telling import binned, middle_ranks, spearman, told
+from shoal.kernels.telling import binned, middle_ranks, spearman, told, told_ranks
 from shoal.methods import Mdav, Mondrian
 from shoal.roles import Roles
 from shoal.runs.leaves import looked_over, what_leaves
@@ -74,7 +74,7 @@ def test_a_weight_that_follows_from_the_region_gives_it_back():
 
 
 def test_the_age_asked_again_gives_the_age_away():
-    # Issue: a protected AGE15X was left beside AGE31X, AGE42X and AGE53X.
+    # A protected AGE15X was left beside AGE31X, AGE42X and AGE53X.
     survey = shoal.invented_survey(2000)
     roles = Roles(quasi=("AGE15X", "sex"), confidential=("DIABDX",), other=("AGE31X", "AGE42X", "AGE53X", "SMOKES"))
     release = shoal.protect(survey, "mondrian", k=5, roles=roles, seed=1)
@@ -174,12 +174,12 @@ def test_ten_are_named_and_the_rest_counted(tmp_path):
 
 
 def test_columns_without_a_role_are_left_out_and_counted_in_one_line(tmp_path):
-    # Issue: the warning was a wall of 1,800 column names.
+    # The warning was a wall of 1,800 column names.
     wide = shoal.example.invented_wide(120)
     roles = Roles(quasi=("AGE15X", "sex"), confidential=("DIABDX",), identifier=("person_id",))
     release = shoal.protect(wide, "mondrian", k=5, roles=roles, seed=1)
     assert release.table.columns == ("sex", "AGE15X", "DIABDX")
-    assert release.warnings == ("1,827 columns without a role were left out.",)
+    assert release.warnings[0] == "1,827 columns without a role were left out."
     write_table(wide, tmp_path / "wide.csv")
     certificate = protect_to_folder(Recipe(tmp_path / "wide.csv", roles, (Mondrian(k=5),)), tmp_path / "run", seed=1)
     assert certificate.roles.left_out == 1827
@@ -195,3 +195,43 @@ def test_a_release_is_looked_over_once():
     release = apply_steps(table, roles, [Mdav(k=2)], 1)
     assert looked_over(table, release, roles) is release
     assert what_leaves(table, release, roles) == release.leaves
+
+
+def test_bands_of_age_give_the_age_away_though_they_are_text():
+    rng = np.random.default_rng(5)
+    ages = rng.integers(18, 90, 400)
+    bands = [f"{age // 5 * 5} to {age // 5 * 5 + 4}" for age in ages.tolist()]
+    columns = {"age": ages, "zip": rng.integers(0, 9, 400), "band": bands, "colour": rng.choice(["red", "blue"], 400)}
+    found, _ = leaving(columns, Roles(quasi=("age", "zip"), other=("band", "colour")))
+    assert found == {"band": ("rank", "age")}
+
+
+def test_ranks_are_told_by_the_other_rows_of_a_group():
+    every = np.ones(4, np.bool_)
+    assert told_ranks(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), every) == pytest.approx(1)
+    assert told_ranks(np.arange(4), np.arange(4), every) == 0  # alone in a group: nothing is told
+    assert told_ranks(np.array([0, 0, 0, 0]), np.arange(4), every) == 0  # the others of one group rise where the row falls
+
+
+def test_codes_that_nobody_declared_are_said_without_a_value():
+    survey = shoal.invented_survey(300)
+    roles = Roles(quasi=("sex", "AGE15X"), confidential=("DIABDX",), person=("person_id",))
+    said = [line for line in shoal.protect(survey, "mondrian", k=5, roles=roles).warnings if "seem to mean missing" in line]
+    assert said == [
+        "'AGE15X', 'DIABDX': negative numbers seem to mean missing, and count as answers. Declare them with --missing-code "
+        "(shoal look names them)."
+    ]
+    declared = Roles(
+        quasi=("sex", "AGE15X"), confidential=("DIABDX",), person=("person_id",), missing={"AGE15X": (-1,), "DIABDX": (-1, -7, -8, -9)}
+    )
+    assert not [line for line in shoal.protect(survey, "mondrian", k=5, roles=declared).warnings if "seem to mean" in line]
+
+
+def test_rows_of_a_person_that_can_be_put_together_again_are_counted():
+    """Ann's two rows share a job that nobody else has; Bea and Cy share theirs."""
+    table = {"who": [1, 1, 2, 2, 3, 3], "age": [30, 30, 31, 31, 32, 32], "job": ["a", "a", "b", "b", "b", "b"], "day": [1, 2, 3, 4, 5, 6]}
+    release = shoal.protect(table, Mdav(k=3), quasi="age", person="who", roles=None, rest="leave-out")
+    assert not [line for line in release.warnings if "put together" in line]
+    roles = Roles(quasi=("age",), person=("who",), other=("job", "day"))
+    (said,) = [line for line in shoal.protect(table, Mdav(k=3), roles=roles).warnings if "put together" in line]
+    assert said.startswith("Rows of one person can be put together again: of 3 persons with several rows 33% have")

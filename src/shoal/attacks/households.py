@@ -46,7 +46,8 @@ class HouseholdLinkage(LinkageAttack):
     Against sets and intervals, every released household can be it whose members can be matched one to one with the known ones, each cell
     holding the known value; those tie. By distance, members are put in order along the direction in which records differ most, and the
     squared distances of first to first, second to second and so on are added up. Where both can be tried, the one that finds more counts.
-    A record is hit when its household is; the interval counts households. Blind guessing hits 1 in as many as there are households.
+    A record is hit when its household is; the interval counts households. Blind guessing hits 1 in as many as
+    were released, where the household is one of them.
     """
 
     name: ClassVar[str] = "household-linkage"
@@ -84,7 +85,15 @@ class HouseholdLinkage(LinkageAttack):
         if self.by == "containment" or (self.by == "best" and view.sets):
             forms.append(Form("by containment", _by_containment(original, release, view, before, after, asked, true)[homes]))
         total = int((after.size > 0).sum())
-        made = strongest(self, view._replace(rows=rows), forms, 1 / total, len(original), households=len(asked), released=total)
+        made = strongest(
+            self,
+            view._replace(rows=rows),
+            forms,
+            float((true[homes] >= 0).mean()) / total,
+            len(original),
+            households=len(asked),
+            released=total,
+        )
         return replace(made, interval=wilson(made.rate * len(asked), len(asked)), apart=len(asked))
 
 

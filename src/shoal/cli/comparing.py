@@ -46,7 +46,7 @@ def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None
     else:
         show.table(
             "Risk against loss (lower left is better)",
-            ["run", "loss", "risk", "95 % interval", "score", "95 % interval", f"smallest class, {unit}"],
+            ["run", "loss", "risk", "95 % interval", "score", "95 % interval", f"smallest class, {unit}", "highest linkage"],
             [
                 (
                     r.label,
@@ -56,6 +56,7 @@ def compare(chosen: list[tuple[str, Recipe]], out: Path | None, seed: int | None
                     _or_na(r.score),
                     " to ".join(map(_or_na, r.score_interval)),
                     f"{r.k:,}",
+                    f"{_percent(r.worst)} {r.worst_attack}".strip(),
                 )
                 for r in ranked(rows)
             ],

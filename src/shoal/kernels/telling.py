@@ -55,6 +55,19 @@ def middle_ranks(codes: IntArray) -> FloatArray:
     return np.asarray((np.cumsum(count) - (count + 1) / 2)[codes])
 
 
+def told_ranks(groups: IntArray, codes: IntArray, known: BoolArray) -> float:
+    """How well categories tell an ordered column, such as bands of age an age: the correlation of each row's rank with the mean rank of the
+    other rows of its group, and with the mean of all where there is no other."""
+    of, ranks = groups[known], middle_ranks(codes[known])
+    if len(of) < 2:
+        return 0.0
+    count, total = np.bincount(of), np.bincount(of, ranks)
+    others = np.where(count[of] > 1, (total[of] - ranks) / np.maximum(count[of] - 1, 1), ranks.mean())
+    x, y = others - others.mean(), ranks - ranks.mean()
+    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return max(0.0, float((x * y).sum()) / spread) if spread > 0 else 0.0
+
+
 def spearman(first: IntArray, second: IntArray, known: BoolArray) -> float:
     """The correlation of ranks over the rows known on both sides; 0 where one side is constant."""
     x, y = middle_ranks(first[known]), middle_ranks(second[known])

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.arrays import IntArray
 from shoal.kernels.together import alike, is_shared
 from shoal.measures.table_measure import TableMeasure, released_quasi
+from shoal.promises import HOUSEHOLD_K
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.score import Needs, Score
@@ -47,6 +48,10 @@ def _households(release: Release, roles: Roles) -> IntArray:
     """For each released household, how many look like it, itself among them."""
     table, number = release.table, roles.household[0]
     groups = np.where(table.missing(number), -1, table.codes(number))
+    linked = next((promise for promise in release.promises if promise.kind is HOUSEHOLD_K), None)
+    if linked is not None:  # what is shared was seen before numbers were lost
+        found = alike([table.codes(column) for column in linked.columns], groups)
+        return found[found > 0]
     promised = {column for promise in release.promises for column in promise.columns}
     columns = [*released_quasi(release, roles)]
     others = [column for column in table.columns if column not in (*columns, number)]

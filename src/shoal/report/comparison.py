@@ -26,6 +26,8 @@ class ComparisonRow:
     k: int
     loss_measure: str = ""
     risk_of: tuple[str, ...] = ()
+    worst: float = math.nan  # what the strongest linkage attack of all finds, in any of its forms
+    worst_attack: str = ""
 
     @property
     def score(self) -> float:
@@ -84,12 +86,23 @@ def comparison_report(rows: Sequence[ComparisonRow]) -> str:
         body = [
             (
                 words(row.label), numeral(decimal(row.loss)), numeral(percent(row.risk)), numeral(percent_range(row.risk_low, row.risk_high)),
-                numeral(decimal(row.score)), numeral(_range(row)), numeral(number(row.k)),
+                numeral(decimal(row.score)), numeral(_range(row)), numeral(number(row.k)), numeral(percent(row.worst)), words(row.worst_attack),
                 '<td class="good">no</td>' if row in unbeaten else '<td class="quiet">yes</td>',
             )
             for row in ranked(rows)
         ]  # fmt: skip
-        names = ["Run", "#Loss", "#Risk", "#95\u00a0% interval", "#Score", "#95\u00a0% interval", "#Smallest class", "Beaten by another"]
+        names = [
+            "Run",
+            "#Loss",
+            "#Risk",
+            "#95\u00a0% interval",
+            "#Score",
+            "#95\u00a0% interval",
+            "#Smallest class",
+            "#Highest linkage",
+            "By",
+            "Beaten by another",
+        ]
         note = f"<p>{safe(made_of(rows))} A larger smallest class is better.</p>"
         sections.append(card("Runs, best balance first", note + table(names, body)))
     return page("Comparison of runs", "", sections)

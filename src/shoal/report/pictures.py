@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import FloatArray
-from shoal.cell import expected_numbers, is_generalized, read, value_shares
+from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
 from shoal.promises import K_ANONYMITY
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
@@ -35,6 +35,8 @@ def before_after(original: Table, release: Release, roles: Roles) -> list[Before
     for column in roles.quasi:
         if column not in release.table.columns or release.table.missing(column).all():
             continue
+        if column in release.table.cells and release.table.levels(column).to_pylist() == [SUPPRESSED]:
+            continue  # there is no after to show
         kinds = (original.kind(column), release.table.kind(column))
         if roles.scale(original, column) == "numeric" and kinds[0] in ("number", "date"):
             after = expected_numbers(release.table, column) if kinds[1] == "text" else release.table.number(column)

@@ -141,7 +141,7 @@ def households_can_be_told(certificate: TableCertificate) -> bool:
     told = certificate.unit.households_told
     if any(promise.what == HOUSEHOLD_K.name for promise in certificate.promises):
         return False
-    numbered = any(column in certificate.release.columns for column in certificate.roles.household)
+    numbered = certificate.unit.households != 0 and any(column in certificate.release.columns for column in certificate.roles.household)
     return numbered if told is None else told > 0
 
 
@@ -151,7 +151,9 @@ def households_in_words(certificate: TableCertificate) -> str:
     promise = next((one for one in certificate.promises if one.what == HOUSEHOLD_K.name), None)
     if promise:
         kept = f"Each household whose number is kept looks like at least {number(promise.value)} households"
-        return f"{kept} (found {number(promise.found)}); the others lost their number."
+        return f"{kept} (found {number(promise.found)}): {counted(unit.households or 0, 'household')}. The others lost their number."
+    if unit.households == 0:
+        return "No number of a household is released."
     if unit.households_told is None:
         told = "whether they can be told was not counted, and nothing is promised about them"
         return f"Numbers of households are released: {told}." if households_can_be_told(certificate) else ""

@@ -113,7 +113,7 @@ def households(original: Table, release: Release, roles: Roles) -> dict[str, Any
     """How many are released, and the share that no other looks like."""
     measure = UniqueHouseholds()
     if measure.applies(original, release, roles):
-        return {}
+        return {"households": 0} if set(roles.household) & set(release.table.columns) else {}
     score = measure.measure(original, release, roles)
     return {"households": score.details["households"], "households_told": score.value}
 
@@ -133,8 +133,10 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
     yield from _about_columns(release, roles)
     diversity = by_name.get(DistinctLDiversity.name)
     for column, distinct in (diversity.per_column if diversity else {}).items():
-        if distinct < 2:
+        if distinct == 1:
             yield f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value."
+        elif distinct < 1 and not release.table.missing(column).all():
+            yield f"Some class has no answer in '{column}', only missing ones; others may have only one."
     for attack in DISCLOSURE_RISK:
         if attack.name in attacked.not_tried:
             yield f"{attack.name} was not tried: {attacked.not_tried[attack.name]} Disclosure risk and score are not stated without it."

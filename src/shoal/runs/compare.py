@@ -18,7 +18,7 @@ from shoal.randomness import new_secret
 from shoal.registry import find, make
 from shoal.report.comparison import ComparisonRow
 from shoal.roles import Roles
-from shoal.runs.certify import CORE
+from shoal.runs.certify import CORE, worst
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.score import AttackResult
@@ -31,6 +31,7 @@ class _Tried(NamedTuple):
     label: str
     scores: dict[str, float | None]
     attacks: dict[str, AttackResult]
+    worst: AttackResult | None
 
 
 def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, progress: Progress = quiet) -> list[ComparisonRow]:
@@ -48,7 +49,9 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
         subject = TableSubject(original, release, roles)
         scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
         attacked = attack_all(subject, recipe.attacks, secret, progress)
-        tried.append(_Tried(label, {one.name: one.value for one in scores}, {one.name: one.textbook for one in attacked.results}))
+        tried.append(
+            _Tried(label, {one.name: one.value for one in scores}, {one.name: one.textbook for one in attacked.results}, worst(attacked)[0])
+        )
     progress("comparing", len(recipes), len(recipes))
     return _rows(tried)
 
@@ -62,13 +65,15 @@ def _rows(tried: Sequence[_Tried]) -> list[ComparisonRow]:
     linkages = [a.name for a in (DistanceLinkage, ProbabilisticLinkage) if all(a.name in one.attacks for one in tried)]
     intervals = [a.name for a in (IntervalDisclosure,) if all(a.name in one.attacks for one in tried)]
     rows = []
-    for label, scores, attacks in tried:
+    for label, scores, attacks, strongest in tried:
         value = scores.get(IL.name) if published else scores.get(CellLoss.name)
         loss = nan if value is None else value / 100 if published else value
         ends = {name: (attacks[name].rate, *attacks[name].interval) for name in (*linkages, *intervals)}
         risk, low, high = (_disclosure([ends[name][i] for name in linkages], [ends[name][i] for name in intervals]) for i in range(3))
         named = f"{IL.name} / 100" if published else CellLoss.name
-        rows.append(ComparisonRow(label, loss, risk, low, high, int(scores.get(KAnonymity.name) or 0), named, (*linkages, *intervals)))
+        k, parts = int(scores.get(KAnonymity.name) or 0), (*linkages, *intervals)
+        highest = (strongest.rate, strongest.name) if strongest else (nan, "")
+        rows.append(ComparisonRow(label, loss, risk, low, high, k, named, parts, *highest))
     return rows
 
 

@@ -16,12 +16,15 @@ import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, IntArray
 from shoal.errors import counted, number
-from shoal.kernels.telling import binned, spearman, told
+from shoal.kernels.groups import class_ids
+from shoal.kernels.telling import binned, spearman, told, told_ranks
+from shoal.kernels.together import is_shared
 from shoal.measures import UniqueHouseholds
 from shoal.promises import HOUSEHOLD_K, PERSON_K
 from shoal.published import Rounding
 from shoal.release import Leaving, Release
 from shoal.roles import Roles, Scale
+from shoal.suggest import codes_for_missing
 from shoal.table import Table
 
 ROWS = 20_000  # of a larger table so many are looked at; rows of a release are in a keyed order, so the first are a draw
@@ -38,7 +41,8 @@ def looked_over(original: Table, release: Release, roles: Roles) -> Release:
     if release.leaves is not None:
         return release
     found = what_leaves(original, release, roles)
-    lines = (*_about_left_out(roles), *_about_leaving(found), *_about_households(original, release, roles))
+    lines = (*_about_left_out(roles), *_about_leaving(found, roles), *_about_households(original, release, roles))
+    lines += (*_about_codes(original, release, roles), *_about_rows_of_persons(release, roles))
     return replace(release, leaves=found, warnings=(*release.warnings, *lines))
 
 
@@ -170,8 +174,10 @@ def _as_telling(column: _Column, protected: Sequence[_Protected]) -> Leaving | N
         )
         if right >= RIGHT and right >= guessing + ABOVE:
             found.append(Leaving(column.name, "tells", other.name, right, guessing))
-        elif "nominal" not in (column.scale, other.scale):
-            agreed = abs(spearman(column.codes, other.codes, column.known & other.known))
+        elif other.scale != "nominal":
+            known = column.known & other.known
+            bands = column.scale == "nominal"
+            agreed = told_ranks(column.codes, other.codes, known) if bands else abs(spearman(column.codes, other.codes, known))
             if agreed >= RANKS:
                 found.append(Leaving(column.name, "rank", other.name, agreed))
     return min(found, key=_badness, default=None)
@@ -209,24 +215,66 @@ def _about_left_out(roles: Roles) -> Iterator[str]:
         yield f"{counted(many, 'column')} without a role {'was' if many == 1 else 'were'} left out."
 
 
-def _about_leaving(found: Sequence[Leaving]) -> Iterator[str]:
-    yield from map(_sentence, found[:MOST])
+def _about_leaving(found: Sequence[Leaving], roles: Roles) -> Iterator[str]:
+    yield from (_sentence(one, roles) for one in found[:MOST])
     if len(found) > MOST:
         further = len(found) - MOST
         yield f"{counted(further, 'further column')} {'gives' if further == 1 else 'give'} something away in one of these ways."
 
 
-def _sentence(one: Leaving) -> str:
+def _sentence(one: Leaving, roles: Roles) -> str:
     if one.why == "identifier":
         return f"'{one.column}' equals an identifier, or tells it. Make it an identifier, too, so that it is removed."
     if one.why == "unique":
         return f"'{one.column}' is released unchanged and different in nearly every row: whoever knows such a value finds the record."
+    way_out = "Make it a quasi-identifier, too, or leave it out."
+    if one.column in roles.household:
+        way_out = "Keep only numbers that enough households look like (--link household=5), or leave it out."
     how = (
         f"it is right for {one.share:.0%} of the records, guessing for {one.guessing:.0%}"
         if one.why == "tells"
         else "nearly the same ranks"
     )
-    return f"'{one.column}' gives the protected '{one.about}' away ({how}). Make it a quasi-identifier, too, or leave it out."
+    return f"'{one.column}' gives the protected '{one.about}' away ({how}). {way_out}"
+
+
+def _about_codes(original: Table, release: Release, roles: Roles) -> Iterator[str]:
+    """Codes that seem to mean missing, and that nobody has said to: they count as answers. They are values, so they are not named."""
+    named = [
+        column
+        for column in (*roles.quasi, *roles.confidential)
+        if column in release.table.columns and column not in roles.missing and codes_for_missing(original.only([column]), column)
+    ]
+    if named:
+        listed = ", ".join(repr(column) for column in named[:MOST]) + (" and others" if len(named) > MOST else "")
+        yield (
+            f"{listed}: negative numbers seem to mean missing, and count as answers. Declare them with --missing-code (shoal look names them)."
+        )
+
+
+def _about_rows_of_persons(release: Release, roles: Roles) -> Iterator[str]:
+    """Person numbers are gone; but what all rows of a person share may put its rows together again."""
+    if release.persons is None or roles.person[0] in release.table.columns:
+        return
+    table, several = release.table, np.bincount(release.persons) > 1
+    if not several.any():
+        return
+    shared = [column for column in table.columns if is_shared(table.only([column]).codes(column), release.persons)]
+    if not set(shared) - {column for step in release.made_by for column in step.columns}:
+        return
+    classes = class_ids([table.only([column]).codes(column) for column in shared])[0]
+    whose = np.full(int(classes.max()) + 1, -1)
+    whose[classes] = release.persons
+    mixed = np.zeros(len(whose), np.bool_)
+    mixed[classes[whose[classes] != release.persons]] = True
+    alone = np.ones(len(several), np.bool_)
+    alone[release.persons[mixed[classes]]] = False
+    share = float(alone[several].mean())
+    if share > 0:
+        yield (
+            f"Rows of one person can be put together again: of {counted(int(several.sum()), 'person')} with several rows {share:.0%} have what "
+            "all their rows share to themselves. Leave columns out that rows of a person share, or use --link person."
+        )
 
 
 def _about_households(original: Table, release: Release, roles: Roles) -> Iterator[str]:

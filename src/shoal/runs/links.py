@@ -61,17 +61,19 @@ def _kept(release: Release, groups: IntArray, roles: Roles, k: int, link: _Link)
         )
     protected = {*roles.quasi, *(column for promise in release.promises for column in promise.columns)}
     columns = [column for column in table.columns if column in protected]
-    shared, enough = _alike_enough(table, columns, [c for c in table.columns if c not in (*columns, link.column)], groups, k)
+    others = [column for column in table.columns if column not in (*columns, link.column)]
+    shared = [column for column in others if is_shared(table.codes(column), groups)]
+    compared, enough = _alike_enough(table, [*columns, *shared], others, groups, k)
     stays = _member(enough, groups)
     lost = int((np.bincount(groups[groups >= 0], minlength=len(enough)) > 0).sum() - enough.sum())
     emptied = [link.column, *shared] if lost else []
-    promise = Promise(link.kind.name, k, (*columns, *shared), link.column, link.unit)
+    promise = Promise(link.kind.name, k, tuple(compared), link.column, link.unit)
     promises = (promise,) if enough.any() else ()  # without a number there is nothing to hold
     summary = f"Numbers of {link.noun}s are kept where at least {k} look alike."
     step = Step("link", {"by": link.noun, "k": k}, tuple(emptied), tuple(one.what for one in promises), summary, promises)
     changed = table.with_columns({column: _where(table, column, stays) for column in emptied})
-    kept, broken = _still_kept(replace(release, table=changed), emptied)
-    warnings = [*release.warnings, *broken]
+    kept = _still_kept(replace(release, table=changed), emptied, link)
+    warnings = [*release.warnings]
     if lost:
         beside = f", and with it {', '.join(repr(column) for column in shared)}" if shared else ""
         few = f"fewer than {k} look like them"
@@ -81,18 +83,18 @@ def _kept(release: Release, groups: IntArray, roles: Roles, k: int, link: _Link)
 
 
 def _alike_enough(table: Table, columns: list[str], others: list[str], groups: IntArray, k: int) -> tuple[list[str], BoolArray]:
-    """The columns that rows of a group share, and which groups keep their number.
+    """The columns that groups are compared in, and which groups keep their number.
 
-    Among those that keep it another column may turn out to be shared: then it counts too, until none does.
+    Among those that keep it another column may turn out to be shared: then it is compared too, until none does. Groups that lose their number
+    for it keep the column, which rows do not share elsewhere.
     """
-    shared = [column for column in others if is_shared(table.only([column]).codes(column), groups)]
     while True:
-        enough = alike([table.codes(column) for column in (*columns, *shared)], groups) >= k
+        enough = alike([table.codes(column) for column in columns], groups) >= k
         kept = np.where(_member(enough, groups), groups, -1)
-        more = [column for column in others if column not in shared and is_shared(table.only([column]).codes(column), kept)]
+        more = [column for column in others if column not in columns and is_shared(table.codes(column), kept)]
         if not more:
-            return shared, enough
-        shared += more
+            return columns, enough
+        columns = [*columns, *more]
 
 
 def _member(of: BoolArray, groups: IntArray) -> BoolArray:
@@ -100,17 +102,19 @@ def _member(of: BoolArray, groups: IntArray) -> BoolArray:
     return np.append(of, False)[groups]
 
 
-def _still_kept(release: Release, emptied: Sequence[str]) -> tuple[list[Promise], list[str]]:
-    """Promises about a confidential column that some rows have lost, counted again: those that hold still, and a sentence on each other."""
+def _still_kept(release: Release, emptied: Sequence[str], link: _Link) -> list[Promise]:
+    """Promises about a confidential column that some rows have lost, counted again: one that does not hold any more was asked for in vain."""
     about = [promise for promise in release.promises if set(emptied) & set(promise.needs)]
     step = Step("link", {}, (), (), "", tuple(about))
-    checked = check_release(replace(release, made_by=(step,))) if about else []
-    broken = [
-        f"{one.what} is no longer promised: the column is empty where a number was lost, and what is left has {one.found:g}."
-        for one in checked
-        if not one.holds
-    ]
-    return [promise for promise, one in zip(about, checked) if one.holds], broken
+    for promise, one in zip(about, check_release(replace(release, made_by=(step,))) if about else []):
+        if not one.holds:
+            raise ParameterError(
+                f"Rows that lose their {link.noun} number lose '{promise.about}' with it, which rows of a {link.noun} share, and then "
+                f"{promise.what} does not hold: {one.promised:g} was asked for, {one.found:g} is left. Leave --link or "
+                f"{promise.what} out, or link by fewer.",
+                about="link",
+            )
+    return about
 
 
 def _promised_k(release: Release) -> int:
