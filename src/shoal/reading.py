@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,11 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray
-from shoal.dates import Form, found_form, is_format, read_dates
+from shoal.dates import ENOUGH, Form, found_form, is_format, read_dates
 from shoal.errors import RoleError, counted
 from shoal.table import Table
 
+SAME = 1e-7  # a number of half precision is as near to what was written
+ASKED = 0.2  # of the known cells: so many dates among other texts, and a person is asked
 KINDS = "number, text, date, or date with its form, such as date:%d.%m.%Y"
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATED = (  # as people write dates, with a time or a month's name as well
+    r"(?i)^([12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]|[0-3]?[0-9][-/.][0-3]?[0-9][-/.]([12][0-9]{3}|[0-9]{2}))([ T].*)?$"
+    rf"|^([0-3]?[0-9][ .-]*{_MONTH}|{_MONTH}[ .-]*[0-3]?[0-9])[ .,-]*([12][0-9]{{3}}|[0-9]{{2}})([ T].*)?$"
+)
 _DIGITS = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}$"
 
 
@@ -77,7 +85,46 @@ def with_recognized_dates(table: Table, columns: Iterable[str], missing: Mapping
         form = date_form(table, column, codes)
         if form is not None:
             table = with_dates(table, column, _the_one(column, form), codes)
+        else:
+            _ask_for_dates(table, column, codes)
     return table
+
+
+def _ask_for_dates(table: Table, column: str, codes: Sequence[str]) -> None:
+    """A person is asked where many cells are dates: protected as other text or as numbers, exact ones would be released."""
+    if column in table.cells or table.kind(column) not in ("text", "number"):
+        return
+    levels, text = table.levels(column), table.kind(column) == "text"
+    rows = np.bincount(table.codes(column), minlength=len(levels))
+    if text:
+        found = np.asarray(pc.match_substring_regex(pc.utf8_trim_whitespace(levels), _DATED).fill_null(False))
+        how = "--kind {0}=date:%d.%m.%Y in the form they have, with --missing-code {0}=... for what is none"
+    else:
+        found = _read_as_numbers(levels)
+        how = "--kind {0}=date:%Y%m%d"
+    if not found.any():
+        return
+    known = int(rows[[not is_code(level, codes) for level in levels.to_pylist()]].sum())
+    if rows[found].sum() >= (ASKED if text else ENOUGH) * known:
+        raise RoleError(
+            f"Column '{column}' has {counted(int(rows[found].sum()), 'cell')} that read as dates, and is no column of dates as it is: exact dates "
+            f"would be released. Say {how.format(column)}; or --kind {column}={table.kind(column)} if they are no dates.",
+            about=column,
+        )
+
+
+def _read_as_numbers(levels: pa.Array) -> BoolArray:
+    """Which numbers are dates written as eight digits: 19760414."""
+    whole = pa.types.is_integer(levels.type)
+    found = (
+        np.asarray(pc.and_(pc.greater(levels, 18_000_000), pc.less(levels, 21_000_000)).fill_null(False))
+        if whole
+        else np.zeros(len(levels), np.bool_)
+    )
+    if not found.any():
+        return np.zeros(len(levels), np.bool_)
+    texts = [str(level) if there else None for level, there in zip(levels.to_pylist(), found.tolist())]
+    return np.asarray(found & ~read_dates(texts, "%Y%m%d")[1])
 
 
 def with_dates(table: Table, column: str, format_: str, codes: Sequence[str] = ()) -> Table:
@@ -124,7 +171,8 @@ def is_code(level: Any, codes: Sequence[str]) -> bool:
     if level is None or str(level) in codes:
         return True
     value = _number(str(level)) if codes else None
-    return value is not None and any(value == _number(code) for code in codes)
+    numbers = (_number(code) for code in codes)
+    return value is not None and any(number is not None and math.isclose(value, number, rel_tol=SAME) for number in numbers)
 
 
 def _number(text: str | None) -> float | None:

@@ -300,6 +300,15 @@ def _check_persons(table: Table, column: str) -> None:
             f"{'has' if gone.sum() == 1 else 'have'} no number. Give each a number, a new one where it is nobody else's.",
             about=column,
         )
+    if table.kind(column) == "text":
+        levels = table.levels(column).to_pylist()
+        written = len({text.strip().casefold() for text in levels})
+        if written < len(levels):
+            raise RoleError(
+                f"Column '{column}' says whose each row is, and {counted(len(levels) - written, 'name')} of its {len(levels):,} differ from "
+                "another in blanks or capital letters only: are these the same person? Write each person one way.",
+                about=column,
+            )
 
 
 def _hierarchy(column: str, given: Any) -> Hierarchy:

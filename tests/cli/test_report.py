@@ -72,3 +72,14 @@ def test_original_cells_are_beside_released_ones_inside_and_nowhere_else(shoal, 
     assert "Remedy." in inside
     assert "Riskiest" not in public
     assert "Remedy." not in public
+
+
+def test_cells_that_are_all_plain_numbers_are_cells_still(shoal, desk):
+    """They were read back as numbers, and another attack was tried: the second certificate said something else."""
+    table = [["age", "sex"], *([(20, 40)[i % 2], "fm"[i // 2 % 2]] for i in range(120))]
+    folder = desk / "run"
+    ok(shoal("protect", write_csv(desk / "t.csv", table), "--quasi", "age,sex", "--method", "mondrian", "-p", "k=5", "-o", folder))
+    before = said(folder)
+    assert before["release"]["cells"] == ["age", "sex"]
+    ok(shoal("report", folder))
+    assert said(folder) == before

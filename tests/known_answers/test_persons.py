@@ -347,3 +347,21 @@ def test_five_rows_are_fewer_patients(stays):
     assert release.warnings[0].startswith(
         "An identifier repeats: 9,000 rows, 2,857 different values. If it numbers persons, k = 5 rows may be"
     )
+
+
+def test_persons_written_in_two_ways_are_asked_about():
+    table = {"who": ["P1", "p1 ", "P2", "P3"], "age": [1, 2, 3, 4]}
+    with pytest.raises(RoleError, match="1 name of its 4 differ from another in blanks or capital letters only"):
+        shoal.protect(table, "mdav", k=2, quasi="age", person="who")
+
+
+def test_patterns_are_neither_persons_nor_households():
+    table = {"who": [1, 1, 2, 3, 4, 5], "age": [1, 1, 1, 1, 2, 2], "ill": ["a"] * 6}
+    with pytest.raises(ParameterError, match="lists patterns: its rows are neither persons nor households"):
+        shoal.protect(table, "anti-unification", k=2, quasi="age", confidential="ill", person="who", link={"person": 2})
+
+
+def test_household_numbers_are_not_protected_by_groups():
+    table = {"home": [1, 1, 2, 2], "age": [1, 2, 3, 4]}
+    with pytest.raises(ParameterError, match="numbers households, and is not protected by groups"):
+        shoal.protect(table, "mdav", k=2, columns=("home", "age"), roles=Roles(quasi=("age",), household=("home",)))

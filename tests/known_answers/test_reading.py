@@ -3,6 +3,7 @@
 from datetime import date
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import shoal
@@ -86,7 +87,10 @@ def test_a_slip_among_dates_is_told_by_row_and_never_shown():
     with pytest.raises(RoleError, match="first at row 3"):  # the end of time is a code, which no mean should be taken of
         Roles(quasi=("born",)).read(Table.of({"born": [*born[:2], "31.12.9999", *born[7:]]}))
     few = Table.of({"born": [*born[:6], *map(str, "abcdef")]})
-    assert Roles(quasi=("born",)).read(few).kind("born") == "text"
+    with pytest.raises(RoleError, match="6 cells that read as dates"):
+        Roles(quasi=("born",)).read(few)
+    fewer = Table.of({"born": [*born[:1], *map(str, "abcdef")]})
+    assert Roles(quasi=("born",)).read(fewer).kind("born") == "text"
 
 
 def test_kinds_are_given():
@@ -225,3 +229,34 @@ def test_dates_come_back_as_they_were_written():
     assert sorted(release.data["born"]) == ["01.02.1980", "01.02.1980", "25.12.1990", "25.12.1990"]
     assert shoal.measure(frame, release, "k-anonymity")["k-anonymity"].value == 2
     assert 0 < shoal.measure(frame, release, "cell-loss")["cell-loss"].value < 0.2  # a day in eleven years
+
+
+@pytest.mark.parametrize(
+    ("cells", "asks"),
+    [
+        ([f"{1 + i % 28} {month} 2023" for i, month in enumerate(["Mar", "April", "dec"] * 20)], True),
+        ([f"{1 + i % 28:02d}.03.2023 08:00" for i in range(60)], True),
+        (["24.08.1976", "02.11.1980", "unknown"] * 20, True),
+        ([19760400 + 1 + i % 28 for i in range(60)], True),
+        ([f"{i % 7} to {i % 7 + 4}" for i in range(60)], False),
+        ([f"3/{i % 9}" for i in range(60)], False),
+        (["may", "june", "will"] * 20, False),
+        ([20_000_000 + i * 4711 for i in range(60)], False),
+        ([float(i) for i in range(60)], False),
+    ],
+)
+def test_a_person_is_asked_where_exact_dates_would_leave(cells, asks):
+    table = shoal.Table.of({"seen": cells, "x": range(60)})
+    roles = shoal.Roles(quasi=("seen", "x"))
+    if asks:
+        with pytest.raises(RoleError, match="that read as dates, and is no column of dates as it is: exact dates would be released"):
+            roles.read(table)
+        shoal.Roles(quasi=("seen", "x"), kinds={"seen": table.kind("seen")}).read(table)  # whoever says that they are none is believed
+    else:
+        assert roles.read(table).kind("seen") == table.kind("seen")
+
+
+def test_a_code_in_half_precision_is_known():
+    cells = pa.array([1.5, -9.9, 2.5, -9.9], pa.float32())
+    table = shoal.Table.of({"ill": cells})
+    assert shoal.Roles(confidential=("ill",), missing={"ill": ("-9.9",)}).missing_levels(table, "ill").tolist() == [True, False, False]

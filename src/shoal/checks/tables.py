@@ -6,6 +6,7 @@ persons are counted, whose each row is comes from outside the file, which does n
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -195,8 +196,15 @@ def _ignored(promise: Promise, combinations: Combinations) -> BoolArray:
     """Which cells of the column that a promise is about are no values."""
     assert promise.about is not None
     texts = [None if cell is None else str(cell) for cell in combinations.levels[promise.about].to_pylist()]
-    codes = {_as_number(code) for code in promise.ignores} - {None}  # -9 may be written -9.0
-    ignored = np.array([text in promise.ignores or _as_number(text) in codes for text in texts], dtype=np.bool_)
+    codes = [
+        number for code in promise.ignores if (number := _as_number(code)) is not None
+    ]  # -9 may be written -9.0, -9.9 in half precision
+
+    def is_code(text: str | None) -> bool:
+        number = _as_number(text) if codes else None
+        return text in promise.ignores or (number is not None and any(math.isclose(number, code, rel_tol=1e-7) for code in codes))
+
+    ignored = np.array([is_code(text) for text in texts], dtype=np.bool_)
     return ignored | combinations.is_missing(promise.about) if "" in promise.ignores else ignored
 
 

@@ -57,6 +57,12 @@ class ColumnMethod(Params):
                     f"{self.name}: column '{column}' is {what}, and leaves the table. Give it another role, or take it out of columns.",
                     about=column,
                 )
+            if column in roles.household:
+                raise ParameterError(
+                    f"{self.name}: column '{column}' numbers households, and is not protected by groups. Take it out of columns, and keep only "
+                    "numbers that enough households look like, by --link household=5.",
+                    about=column,
+                )
             scale = roles.scale(table, column)
             if scale not in takes:
                 raise ParameterError(

@@ -64,7 +64,7 @@ def _kept(release: Release, groups: IntArray, roles: Roles, k: int, link: _Link)
     others = [column for column in table.columns if column not in (*columns, link.column)]
     shared = [column for column in others if is_shared(table.codes(column), groups)]
     compared, enough = _alike_enough(table, [*columns, *shared], others, groups, k)
-    stays = _member(enough, groups)
+    stays = _member(enough, groups)  # who is of no household loses the columns too: nobody shall see who never had a number
     lost = int((np.bincount(groups[groups >= 0], minlength=len(enough)) > 0).sum() - enough.sum())
     emptied = [link.column, *shared] if lost else []
     promise = Promise(link.kind.name, k, tuple(compared), link.column, link.unit)

@@ -115,6 +115,10 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
     release = by_person(table, roles, steps, chance_for(secret, "persons"), protect) if roles.person else None
     if roles.person and release is None:
         refuse_counting_rows(steps)
+    if roles.link and steps[-1].adds:
+        raise ParameterError(
+            f"{steps[-1].name} lists patterns: its rows are neither persons nor households. Leave --link out.", about="link"
+        )
     made = protect(table, roles) if release is None else release
     return looked_over(table, linked(made, roles, chance_for(secret, "links")), roles)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.certificate import TableCertificate, read_certificate
 from shoal.checks.tables import check_file
@@ -119,14 +120,15 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
     original = read_table(recipe.input, **recipe.reading)
     as_written = {"encoding": "utf-8", "delimiter": original.format.delimiter}
-    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=recipe.roles.texts(original))
+    certificate = table_certificate(folder / CERTIFICATE)
+    texts = [*recipe.roles.texts(original), *certificate.release.cells]  # cells that are all plain numbers are cells still
+    released = read_table(_release_file(folder), **{**recipe.reading, **as_written}, text=texts)
     if len(released) != len(source_row):
         raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
     if not np.isin(source_row, np.arange(len(original))).all():
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    certificate = table_certificate(folder / CERTIFICATE)
     released = read_like(with_cells_of(released, certificate), original)
     warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
     release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
@@ -143,8 +145,10 @@ def table_certificate(path: Path) -> TableCertificate:
 
 def with_cells_of(released: Table, certificate: TableCertificate) -> Table:
     """A CSV does not say which of its columns hold cells: its certificate does."""
-    cells = certificate.release.cells
-    return replace(released, cells=frozenset(c for c in released.columns if c in cells and released.kind(c) == "text"))
+    cells = [column for column in certificate.release.cells if column in released.columns]
+    empty = {column: pa.nulls(len(released), pa.string()) for column in cells if released.kind(column) == "empty"}
+    released = released.with_columns(empty)
+    return replace(released, cells=frozenset(column for column in cells if released.kind(column) == "text"))
 
 
 def refresh(run: Run, progress: Progress = quiet) -> TableCertificate:

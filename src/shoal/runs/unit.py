@@ -16,6 +16,8 @@ def unit_of(original: Table, release: Release, roles: Roles) -> UnitPart:
     """Persons where the roles say which rows are of one person, else rows, with a warning where they may be fewer persons."""
     if release.persons is None:
         return UnitPart(rows=len(release), warning=repeated(original, release, roles))
+    if set(release.table.columns) - set(original.columns):  # a list of patterns, each of several persons
+        return UnitPart(counted="persons", rows=len(release))
     persons = len(np.unique(release.persons))
     several = bool((np.bincount(original.codes(roles.person[0])) > 1).any())
     return UnitPart(counted="persons", rows=len(release), persons=persons, one_row_each="no" if several else "known")
