@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.arrays import IntArray, UintArray
 from shoal.once import Once
-from shoal.promises import Promise
+from shoal.promises import K_ANONYMITY, Promise
 from shoal.randomness import Chance
 from shoal.roles import Roles
 from shoal.rows import hashed_levels, row_ids
@@ -105,6 +105,11 @@ class Release:
             changed_later = {column for later in self.made_by[i + 1 :] for column in later.columns}
             standing.extend(promise for promise in step.promises if not changed_later & set(promise.needs))
         return tuple(standing)
+
+    @property
+    def k(self) -> int | None:
+        """The largest k-anonymity that is promised, over whatever columns; None where none is."""
+        return max((int(promise.value) for promise in self.promises if promise.kind is K_ANONYMITY), default=None)
 
     @property
     def data(self) -> Any:

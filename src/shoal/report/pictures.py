@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from shoal.arrays import FloatArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
-from shoal.promises import K_ANONYMITY
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
 from shoal.roles import Roles
@@ -30,7 +29,7 @@ DAY = 86_400_000_000  # microseconds
 def before_after(original: Table, release: Release, roles: Roles) -> list[BeforeAfter]:
     """One picture for each quasi-identifier."""
     pictures = []
-    fewest = max([FEWEST, *(math.ceil(promise.value) for promise in release.promises if promise.kind is K_ANONYMITY)])
+    fewest = max(FEWEST, release.k or 0)
     weights = _weights(release)
     for column in roles.quasi:
         if column not in release.table.columns or release.table.missing(column).all():

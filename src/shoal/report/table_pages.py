@@ -16,7 +16,7 @@ from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, c
 from shoal.report.first_screen import first_screen, name_of, warnings
 from shoal.report.page import OPEN_COLUMNS, card, column_names, count, figure, numeral, page, table, words
 from shoal.report.private_page import Riskiest, riskiest_records, telling_columns
-from shoal.report.verdict import class_sizes_of, main_promise, tried_by, unit_of
+from shoal.report.verdict import class_sizes_of, main_promise, tried_by, unit_counted
 from shoal.runs.patterns import Pattern, Patterns
 
 PATTERNS = 5  # at either end
@@ -137,7 +137,7 @@ def _attack_pictures(certificate: TableCertificate) -> Iterator[str]:
     if classes and classes.details["histogram"]:
         sizes = {int(size): int(n) for size, n in classes.details["histogram"].items()}
         promise = main_promise(certificate)
-        unit = unit_of(classes)
+        unit = unit_counted(classes)
         sentence = f"{unit.capitalize()} in one class look the same to an intruder; bars to the right are better, and those at 1 stand out."
         yield figure("Class sizes", sentence, class_sizes(sizes, int(promise.value) if promise else None, unit[:-1]))
     if summary.loss is not None and summary.risk is not None:

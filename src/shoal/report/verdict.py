@@ -108,14 +108,14 @@ def class_sizes_of(certificate: TableCertificate) -> MeasurePart | None:
     return next((measure for measure in certificate.measures if "histogram" in measure.details), None)
 
 
-def unit_of(classes: MeasurePart) -> str:
+def unit_counted(classes: MeasurePart) -> str:
     """What a measure of classes counted."""
     return str(classes.details.get("unit", "rows"))
 
 
 def size_of(size: float, classes: MeasurePart) -> str:
     """5 rows, 1 person: a class size in the unit that was counted."""
-    unit = unit_of(classes)
+    unit = unit_counted(classes)
     return f"{number(size)} {unit[:-1] if size == 1 else unit}"
 
 

@@ -19,7 +19,7 @@ from shoal.arrays import BoolArray, IntArray
 from shoal.checks.tables import check_release
 from shoal.errors import ParameterError, counted, number
 from shoal.kernels.together import alike, is_shared
-from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K, Promise, PromiseKind, Unit
+from shoal.promises import HOUSEHOLD_K, PERSON_K, Promise, PromiseKind, Unit
 from shoal.randomness import Chance
 from shoal.release import Release, Step
 from shoal.roles import Roles
@@ -118,12 +118,11 @@ def _still_kept(release: Release, emptied: Sequence[str], link: _Link) -> list[P
 
 
 def _promised_k(release: Release) -> int:
-    found = [int(promise.value) for promise in release.promises if promise.kind is K_ANONYMITY]
-    if not found:
+    if release.k is None:
         raise ParameterError(
             "How many must look alike is not said, and no k is promised. Say it, such as --link household=5.", about="link"
         )
-    return max(found)
+    return release.k
 
 
 def _numbers(table: Table, column: str) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.certificate import UnitPart
 from shoal.errors import counted
-from shoal.promises import HOUSEHOLD_K, K_ANONYMITY
+from shoal.promises import HOUSEHOLD_K
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
@@ -30,8 +30,7 @@ def repeated(original: Table, release: Release, roles: Roles) -> str:
     """
     found = [(len(np.unique(known)), len(known)) for column in roles.identifier if len(known := _known(original, column))]
     found = [one for one in found if one[0] < one[1]]
-    k = max((int(promise.value) for promise in release.promises if promise.kind is K_ANONYMITY), default=None)
-    may = f"k = {k} rows" if k else "all rows of a class"
+    may = f"k = {release.k} rows" if release.k else "all rows of a class"
     if found:
         different, rows = max(found)
         return (
