@@ -235,3 +235,9 @@ def test_rows_of_a_person_that_can_be_put_together_again_are_counted():
     roles = Roles(quasi=("age",), person=("who",), other=("job", "day"))
     (said,) = [line for line in shoal.protect(table, Mdav(k=3), roles=roles).warnings if "put together" in line]
     assert said.startswith("Rows of one person can be put together again: of 3 persons with several rows 33% have")
+
+
+def test_dates_of_birth_in_text_give_the_age_away():
+    survey = shoal.invented_survey(400)
+    release = shoal.protect(survey, "mondrian", k=5, quasi=["AGE15X", "sex"], person="person_id", roles=None, rest="release")
+    assert ("born", "AGE15X") in {(one.column, one.about) for one in release.leaves}

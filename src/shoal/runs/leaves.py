@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, IntArray
-from shoal.errors import counted, number
+from shoal.errors import RoleError, counted, number
 from shoal.kernels.groups import class_ids
 from shoal.kernels.telling import binned, spearman, told, told_ranks
 from shoal.kernels.together import is_shared
 from shoal.measures import UniqueHouseholds
 from shoal.promises import HOUSEHOLD_K, PERSON_K
 from shoal.published import Rounding
+from shoal.reading import date_form, with_dates
 from shoal.release import Leaving, Release
 from shoal.roles import Roles, Scale
 from shoal.suggest import codes_for_missing
@@ -115,6 +116,7 @@ class _Identifier(NamedTuple):
 
 
 def _column(table: Table, roles: Roles, name: str) -> _Column:
+    table = _with_dates(table, roles, name)
     scale: Scale = "nominal" if name in (*roles.household, *roles.person) else roles.scale(table, name)
     codes, known = table.codes(name), ~table.missing(name)
     if scale == "ordinal":
@@ -122,6 +124,17 @@ def _column(table: Table, roles: Roles, name: str) -> _Column:
         codes = np.unique(np.where(known, places, np.inf), return_inverse=True)[1].reshape(-1).astype(np.int64)
     many = scale != "nominal" and int(codes.max()) + 1 > BINS
     return _Column(name, codes, _parts(codes, known) if many else codes, scale, known & _answered(table, roles, name, scale))
+
+
+def _with_dates(table: Table, roles: Roles, name: str) -> Table:
+    """Dates in text are compared as dates, whatever is done with them: a date of birth tells an age."""
+    form = None if name in (*roles.ordinal, *roles.kinds) else date_form(table, name, roles.missing.get(name, ()))
+    if form is None:
+        return table
+    try:
+        return with_dates(table, name, form.formats[0], roles.missing.get(name, ()))
+    except RoleError:  # some are none
+        return table
 
 
 def _answered(table: Table, roles: Roles, name: str, scale: Scale) -> BoolArray:
