@@ -175,7 +175,8 @@ def recount(case: Case, release: Release) -> Counted:
     rows = list(zip(*(columns[name] for name in QUASI)))
     sizes = persons_in_classes(rows, whose(case, release))
     promised = next((promise.columns for promise in release.promises if promise.what == "household-k"), ())
-    alike = households_alike(columns, [name for name in promised if name not in QUASI] or constant_in_households(columns))
+    shared = {name for name in promised if name not in QUASI} | set(constant_in_households(columns))
+    alike = households_alike(columns, sorted(shared))
     return Counted(
         len(sizes), sum(size < case.k for size in sizes), len(alike), sum(n < case.household_k for n in alike), int("who" in columns)
     )

@@ -326,3 +326,14 @@ def test_no_number_left_is_said_on_the_first_screen(tmp_path):
     assert certificate.unit.households == 0
     assert "No number of a household is released." in page
     assert "households can be told" not in page
+
+
+def test_the_check_sees_by_itself_what_households_share(tmp_path):
+    """A promise that leaves the rent out is counted with it all the same: four couples look alike but for their rents."""
+    table = Table.of({"age": [30, 40] * 4, "home": [1, 1, 2, 2, 3, 3, 4, 4], "rent": [5, 5, 5, 5, 6, 6, 7, 7], "ill": list("abbaabba")})
+    told = Promise(HOUSEHOLD_K.name, 4, ("age",), "home", "households")
+    release = Release(table, (Step("link", {}, (), (), "", (told,)),), np.arange(8))
+    assert [(one.found, one.holds) for one in check_release(release)] == [(1, False)]
+    for kind in ("csv", "parquet"):
+        write_table(table, tmp_path / f"t.{kind}")
+        assert [(one.found, one.holds) for one in check_file(tmp_path / f"t.{kind}", ",", [told])] == [(1, False)]

@@ -43,6 +43,32 @@ class Combinations(NamedTuple):
 
 def combinations_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArray | None = None, missing: str = "") -> Combinations:
     """Of all rows, in the columns named; and of the person each row is of, where that is known."""
+    codes, levels = _numbers_of_cells(stretches, columns)
+    if persons is not None and columns:
+        if len(persons) != len(codes[columns[0]]):
+            raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
+        codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
+    return _counted(codes, levels)._replace(missing=missing)
+
+
+def shared_inside(stretches: Iterable[pa.Table], columns: list[str], number: str, missing: str = "") -> list[str]:
+    """The columns that are the same in all rows of a number, for 95 of 100 numbers that have several rows."""
+    codes, levels = _numbers_of_cells(stretches, columns)
+    there = ~Combinations(codes, levels, np.empty(0, np.int64), missing).is_missing(number)[codes[number]]
+    order = np.argsort(codes[number][there], kind="stable")
+    begins = np.flatnonzero(np.diff(codes[number][there][order].astype(np.int64), prepend=-1))
+    several = np.diff(np.append(begins, len(order))) > 1
+    found = []
+    for column in columns:
+        mine = codes[column][there][order]
+        if column != number and several.any():
+            same = np.minimum.reduceat(mine, begins) == np.maximum.reduceat(mine, begins)
+            found += [column] if 100 * int(same[several].sum()) >= 95 * int(several.sum()) else []
+    return found
+
+
+def _numbers_of_cells(stretches: Iterable[pa.Table], columns: list[str]) -> tuple[dict[str, IntArray], dict[str, pa.Array]]:
+    """Of every row the number of its cell, column by column; and the cell behind each number."""
     parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     for stretch in stretches:
         for column in columns:
@@ -53,11 +79,7 @@ def combinations_of(stretches: Iterable[pa.Table], columns: list[str], persons: 
         whole = pa.chunked_array(chunks).unify_dictionaries() if chunks else pa.chunked_array([_encoded(pa.array([], pa.string()))])
         codes[column] = np.concatenate([np.asarray(chunk.indices) for chunk in whole.chunks])
         levels[column] = whole.chunk(0).dictionary
-    if persons is not None and columns:
-        if len(persons) != len(codes[columns[0]]):
-            raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
-        codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
-    return _counted(codes, levels)._replace(missing=missing)
+    return codes, levels
 
 
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:
@@ -161,8 +183,14 @@ def _header(path: Path, delimiter: str) -> list[str]:
         return next(csv.reader(file, delimiter=delimiter), [])
 
 
+def names_of(path: Path, delimiter: str) -> list[str]:
+    """The columns of the file."""
+    return list(pq.read_schema(path).names) if _is_parquet(path) else _header(path, delimiter)
+
+
 def shape(path: Path, delimiter: str) -> tuple[list[str], int]:
+    """The columns of the file, and how many rows it has."""
+    names = names_of(path, delimiter)
     if _is_parquet(path):
-        return list(pq.read_schema(path).names), int(pq.read_metadata(path).num_rows)
-    names = _header(path, delimiter)
+        return names, int(pq.read_metadata(path).num_rows)
     return names, sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))

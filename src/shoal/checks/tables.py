@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.checks.combinations import PERSON, Combinations, combinations_of, numbered, numbered_keys, stretches
+from shoal.checks.combinations import PERSON, Combinations, combinations_of, names_of, numbered, numbered_keys, shared_inside, stretches
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
@@ -30,18 +32,35 @@ def check_file(
     path: Path, delimiter: str, promises: Sequence[Promise], persons: IntArray | None = None, missing: str = ""
 ) -> list[Checked]:
     """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not."""
-    return _checked(promises, lambda columns: combinations_of(stretches(path, delimiter, columns), columns, persons, missing))
+    read = partial(stretches, path, delimiter)
+    widened = [as_counted(promise, names_of(path, delimiter), read, missing) for promise in promises]
+    return _checked(promises, widened, lambda columns: combinations_of(read(columns), columns, persons, missing))
 
 
 def check_release(release: Release) -> list[Checked]:
     """The same for a release that is still in memory."""
-    return _checked(release.promises, lambda columns: combinations_of([release.table.arrow.select(columns)], columns, release.persons))
+    arrow, promises = release.table.arrow, release.promises
+
+    def read(columns: list[str]) -> list[pa.Table]:
+        return [arrow.select(columns)]
+
+    widened = [as_counted(promise, arrow.column_names, read) for promise in promises]
+    return _checked(promises, widened, lambda columns: combinations_of(read(columns), columns, release.persons))
 
 
-def _checked(promises: Sequence[Promise], combined: Callable[[list[str]], Combinations]) -> list[Checked]:
-    columns = list(dict.fromkeys(column for promise in promises for column in promise.needs))
+def as_counted(promise: Promise, names: list[str], read: Callable[[list[str]], Iterable[pa.Table]], missing: str = "") -> Promise:
+    """The promise as it is counted: one about kept numbers also over whatever the file has the same in nearly all rows of a number, whether or
+    not whoever made the promise has seen it."""
+    if promise.kind.of != "numbers" or promise.about not in names:
+        return promise
+    shared = shared_inside(read(names), names, promise.about, missing)
+    return replace(promise, columns=tuple(dict.fromkeys((*promise.columns, *shared))))
+
+
+def _checked(promises: Sequence[Promise], counted: Sequence[Promise], combined: Callable[[list[str]], Combinations]) -> list[Checked]:
+    columns = list(dict.fromkeys(column for promise in counted for column in promise.needs))
     combinations = combined(columns)
-    return [Checked.of(promise, count(promise, combinations)) for promise in promises]
+    return [Checked.of(promise, count(wide, combinations)) for promise, wide in zip(promises, counted)]
 
 
 def sizes_of_classes(combinations: Combinations, columns: Sequence[str]) -> IntArray:

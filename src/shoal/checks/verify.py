@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from shoal.certificate import CollectionCertificate, DocumentsCertificate, PromisePart, TableCertificate, read_certificate
 from shoal.checks.combinations import Combinations, combinations_of, shape, stretches
-from shoal.checks.tables import count, sizes_of_classes
+from shoal.checks.tables import as_counted, count, sizes_of_classes
 from shoal.errors import DataError
 from shoal.folders import sha256_of
 from shoal.promises import Checked
@@ -42,9 +43,11 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
     ]
     quasi = [column for column in certificate.roles.quasi if column in names]
     there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
-    needed = list(dict.fromkeys([*quasi, *(column for promise in there for column in promise.needs)]))
+    read = partial(stretches, path, about.delimiter)
+    counting = {promise: as_counted(promise, names, read, about.missing) for promise in there}
+    needed = list(dict.fromkeys([*quasi, *(column for promise in counting.values() for column in promise.needs)]))
     if needed:
-        combinations = combinations_of(stretches(path, about.delimiter, needed), needed, missing=about.missing)
+        combinations = combinations_of(read(needed), needed, missing=about.missing)
         found += _class_sizes(combinations, quasi, certificate) if quasi else []
     for one in certificate.promises:
         if one.promise not in there:
@@ -53,7 +56,7 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
         if one.promise.unit == "persons" and one.promise.kind.of == "classes":
             found += _bounded(one, combinations)
             continue
-        counted = Checked.of(one.promise, count(one.promise, combinations))
+        counted = Checked.of(one.promise, count(counting[one.promise], combinations))
         found.append(counted)
         if one.found != counted.found or one.holds != counted.holds:
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
