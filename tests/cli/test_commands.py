@@ -592,7 +592,7 @@ def liars(monkeypatch):
 def test_a_broken_promise_writes_nothing(refused, liars, table, desk):
     refused("protect", table, *ROLES, "-m", "liar", "-o", desk / "run", says="promised 3, found 1")
     refused("protect", table, *ROLES, "-m", "liar", "-o", desk / "deep" / "run", says="Nothing was released")
-    refused("protect", table, *ROLES, "-m", "dreamer", "-o", desk / "run", says="no check for the promise 'bliss'")
+    refused("protect", table, *ROLES, "-m", "dreamer", "-o", desk / "run", says="There is no promise named 'bliss'")
     (desk / "r.toml").write_text('input = "patients.csv"\n[roles]\nquasi = ["age"]\nidentifier = ["name"]\n[[step]]\nmethod = "liar"\n')
     refused("run", desk / "r.toml", "-o", desk / "run", says="promised 3")
 

@@ -34,41 +34,51 @@ class Combinations(NamedTuple):
 
     def is_missing(self, column: str) -> BoolArray:
         """Whether the cell behind each number is none."""
-        return np.array([cell is None or str(cell) in ("", self.missing) for cell in self.levels[column].to_pylist()], dtype=np.bool_)
+        return is_missing(self.levels[column], self.missing)
 
     def cells(self, column: str, some: IntArray) -> list[Any]:
         """The cells of some combinations."""
         return list(self.levels[column].take(pa.array(self.codes[column][some])).to_pylist())
 
 
-def combinations_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArray | None = None, missing: str = "") -> Combinations:
-    """Of all rows, in the columns named; and of the person each row is of, where that is known."""
-    codes, levels = _numbers_of_cells(stretches, columns)
-    if persons is not None and columns:
-        if len(persons) != len(codes[columns[0]]):
-            raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
-        codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
-    return _counted(codes, levels)._replace(missing=missing)
+def is_missing(levels: pa.Array, missing: str) -> BoolArray:
+    """Whether a cell is none: empty, or as the file writes a missing one."""
+    texts = pa.array([missing, ""]) if pa.types.is_string(levels.type) else None
+    nothing = pc.is_null(levels)
+    return np.asarray(nothing if texts is None else pc.or_(nothing, pc.is_in(levels, value_set=texts)))
 
 
-def shared_inside(stretches: Iterable[pa.Table], columns: list[str], number: str, missing: str = "") -> list[str]:
-    """The columns that are the same in all rows of a number, for 95 of 100 numbers that have several rows."""
-    codes, levels = _numbers_of_cells(stretches, columns)
-    there = ~Combinations(codes, levels, np.empty(0, np.int64), missing).is_missing(number)[codes[number]]
-    order = np.argsort(codes[number][there], kind="stable")
-    begins = np.flatnonzero(np.diff(codes[number][there][order].astype(np.int64), prepend=-1))
-    several = np.diff(np.append(begins, len(order))) > 1
-    found = []
-    for column in columns:
-        mine = codes[column][there][order]
-        if column != number and several.any():
-            same = np.minimum.reduceat(mine, begins) == np.maximum.reduceat(mine, begins)
-            found += [column] if 100 * int(same[several].sum()) >= 95 * int(several.sum()) else []
-    return found
-
-
-def _numbers_of_cells(stretches: Iterable[pa.Table], columns: list[str]) -> tuple[dict[str, IntArray], dict[str, pa.Array]]:
+class Cells(NamedTuple):
     """Of every row the number of its cell, column by column; and the cell behind each number."""
+
+    codes: dict[str, IntArray]
+    levels: dict[str, pa.Array]
+    missing: str = ""
+
+    def combinations(self, columns: Sequence[str]) -> Combinations:
+        """Of some columns; and of the person each row is of, where that is known."""
+        some = [*columns, *([PERSON] if PERSON in self.codes else [])]
+        return _counted({c: self.codes[c] for c in some}, {c: self.levels[c] for c in some})._replace(missing=self.missing)
+
+    def shared_inside(self, number: str) -> list[str]:
+        """The columns that are the same in all rows of a number, for 95 of 100 numbers that have several rows."""
+        there = ~is_missing(self.levels[number], self.missing)[self.codes[number]]
+        order = np.flatnonzero(there)[np.argsort(self.codes[number][there], kind="stable")]
+        begins = np.flatnonzero(np.diff(self.codes[number][order].astype(np.int64), prepend=-1))
+        several = np.diff(np.append(begins, len(order))) > 1
+        found = []
+        for column in self.codes if several.any() else ():
+            mine = self.codes[column][order]
+            differs = np.append(False, mine[1:] != mine[:-1])
+            differs[begins] = False
+            mixed = int((np.add.reduceat(differs, begins)[several] > 0).sum())
+            if column not in (number, PERSON) and 100 * mixed <= 5 * int(several.sum()):
+                found.append(column)
+        return found
+
+
+def cells_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArray | None = None, missing: str = "") -> Cells:
+    """Of all rows, in the columns named; and the person each row is of, where that is known."""
     parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     for stretch in stretches:
         for column in columns:
@@ -79,7 +89,11 @@ def _numbers_of_cells(stretches: Iterable[pa.Table], columns: list[str]) -> tupl
         whole = pa.chunked_array(chunks).unify_dictionaries() if chunks else pa.chunked_array([_encoded(pa.array([], pa.string()))])
         codes[column] = np.concatenate([np.asarray(chunk.indices) for chunk in whole.chunks])
         levels[column] = whole.chunk(0).dictionary
-    return codes, levels
+    if persons is not None and columns:
+        if len(persons) != len(codes[columns[0]]):
+            raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
+        codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
+    return Cells(codes, levels, missing)
 
 
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:

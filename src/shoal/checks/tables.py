@@ -7,11 +7,9 @@ persons are counted, whose each row is comes from outside the file, which does n
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.checks.combinations import PERSON, Combinations, combinations_of, names_of, numbered, numbered_keys, shared_inside, stretches
+from shoal.checks.combinations import PERSON, Cells, Combinations, cells_of, names_of, numbered, numbered_keys, stretches
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
@@ -32,35 +30,39 @@ def check_file(
     path: Path, delimiter: str, promises: Sequence[Promise], persons: IntArray | None = None, missing: str = ""
 ) -> list[Checked]:
     """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not."""
-    read = partial(stretches, path, delimiter)
-    widened = [as_counted(promise, names_of(path, delimiter), read, missing) for promise in promises]
-    return _checked(promises, widened, lambda columns: combinations_of(read(columns), columns, persons, missing))
+    columns = columns_to_read(promises, names_of(path, delimiter))
+    return _checked(promises, cells_of(stretches(path, delimiter, columns), columns, persons, missing))
 
 
 def check_release(release: Release) -> list[Checked]:
     """The same for a release that is still in memory."""
-    arrow, promises = release.table.arrow, release.promises
-
-    def read(columns: list[str]) -> list[pa.Table]:
-        return [arrow.select(columns)]
-
-    widened = [as_counted(promise, arrow.column_names, read) for promise in promises]
-    return _checked(promises, widened, lambda columns: combinations_of(read(columns), columns, release.persons))
+    columns = columns_to_read(release.promises, list(release.table.columns))
+    return _checked(release.promises, cells_of([release.table.arrow.select(columns)], columns, release.persons))
 
 
-def as_counted(promise: Promise, names: list[str], read: Callable[[list[str]], Iterable[pa.Table]], missing: str = "") -> Promise:
+def columns_to_read(promises: Sequence[Promise], names: list[str]) -> list[str]:
+    """What the promises are about; where numbers are kept, everything, since whatever rows of a number share tells them."""
+    if any(promise.kind.of == "numbers" for promise in promises):
+        return names
+    return list(dict.fromkeys(column for promise in promises for column in promise.needs))
+
+
+def as_counted(promise: Promise, cells: Cells) -> Promise:
     """The promise as it is counted: one about kept numbers also over whatever the file has the same in nearly all rows of a number, whether or
     not whoever made the promise has seen it."""
-    if promise.kind.of != "numbers" or promise.about not in names:
+    if promise.kind.of != "numbers" or promise.about is None:
         return promise
-    shared = shared_inside(read(names), names, promise.about, missing)
-    return replace(promise, columns=tuple(dict.fromkeys((*promise.columns, *shared))))
+    return replace(promise, columns=tuple(dict.fromkeys((*promise.columns, *cells.shared_inside(promise.about)))))
 
 
-def _checked(promises: Sequence[Promise], counted: Sequence[Promise], combined: Callable[[list[str]], Combinations]) -> list[Checked]:
-    columns = list(dict.fromkeys(column for promise in counted for column in promise.needs))
-    combinations = combined(columns)
-    return [Checked.of(promise, count(wide, combinations)) for promise, wide in zip(promises, counted)]
+def _checked(promises: Sequence[Promise], cells: Cells) -> list[Checked]:
+    """Promises about classes over their columns together; each about kept numbers over its own."""
+    of_classes = cells.combinations(list(dict.fromkeys(c for one in promises if one.kind.of == "classes" for c in one.needs)))
+    found = []
+    for promise in promises:
+        wide = as_counted(promise, cells)
+        found.append(Checked.of(promise, count(wide, of_classes if wide is promise else cells.combinations(wide.needs))))
+    return found
 
 
 def sizes_of_classes(combinations: Combinations, columns: Sequence[str]) -> IntArray:
@@ -161,11 +163,20 @@ def _alike(promise: Promise, combinations: Combinations) -> int:
     numbers = combinations.codes[promise.about]
     kept = ~combinations.is_missing(promise.about)[numbers]
     classes = numbered(combinations, promise.columns)[0][kept]
-    rows = np.lexsort((classes, numbers[kept])).repeat(combinations.rows[kept][np.lexsort((classes, numbers[kept]))])
-    ordered, members = numbers[kept][rows], np.ascontiguousarray(classes[rows])
-    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]).tolist()
-    looks = Counter(members[a:b].tobytes() for a, b in zip(begins, [*begins[1:], len(members)]))
-    return min(looks.values(), default=int(promise.value))
+    rows = np.lexsort((classes, numbers[kept]))
+    rows = rows.repeat(combinations.rows[kept][rows])
+    ordered, members = numbers[kept][rows], classes[rows]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    size = np.diff(np.append(begins, len(ordered)))
+    fewest = [_fewest_equal(members[begins[size == m][:, None] + np.arange(m)]) for m in np.unique(size).tolist()]
+    return min(fewest, default=int(promise.value))
+
+
+def _fewest_equal(rows: IntArray) -> int:
+    """How often the rarest row of a matrix is there."""
+    rows = rows[np.lexsort(rows.T)]
+    begins = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+    return int(np.diff(np.append(begins, len(rows))).min())
 
 
 _COUNTED: dict[str, Callable[[Promise, Combinations], float]] = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from shoal.certificate import CollectionCertificate, DocumentsCertificate, PromisePart, TableCertificate, read_certificate
-from shoal.checks.combinations import Combinations, combinations_of, shape, stretches
-from shoal.checks.tables import as_counted, count, sizes_of_classes
+from shoal.checks.combinations import Combinations, cells_of, shape, stretches
+from shoal.checks.tables import as_counted, columns_to_read, count, sizes_of_classes
 from shoal.errors import DataError
 from shoal.folders import sha256_of
 from shoal.promises import Checked
@@ -43,12 +42,10 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
     ]
     quasi = [column for column in certificate.roles.quasi if column in names]
     there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
-    read = partial(stretches, path, about.delimiter)
-    counting = {promise: as_counted(promise, names, read, about.missing) for promise in there}
-    needed = list(dict.fromkeys([*quasi, *(column for promise in counting.values() for column in promise.needs)]))
-    if needed:
-        combinations = combinations_of(read(needed), needed, missing=about.missing)
-        found += _class_sizes(combinations, quasi, certificate) if quasi else []
+    columns = list(dict.fromkeys([*quasi, *columns_to_read(there, names)]))
+    cells = cells_of(stretches(path, about.delimiter, columns), columns, missing=about.missing)
+    combinations = cells.combinations(list(dict.fromkeys([*quasi, *(c for one in there if one.kind.of == "classes" for c in one.needs)])))
+    found += _class_sizes(combinations, quasi, certificate) if quasi else []
     for one in certificate.promises:
         if one.promise not in there:
             found.append(Checked(one.what, one.value, "columns missing", False))
@@ -56,7 +53,8 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
         if one.promise.unit == "persons" and one.promise.kind.of == "classes":
             found += _bounded(one, combinations)
             continue
-        counted = Checked.of(one.promise, count(counting[one.promise], combinations))
+        wide = as_counted(one.promise, cells)
+        counted = Checked.of(one.promise, count(wide, combinations if wide is one.promise else cells.combinations(wide.needs)))
         found.append(counted)
         if one.found != counted.found or one.holds != counted.holds:
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
