@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -174,7 +174,13 @@ def wilson(hit: float, tried: int, z: float = 1.959963984540054) -> tuple[float,
 
 def disclosure_risk(distance_linkage: float, probabilistic_linkage: float, interval_disclosure: float) -> float:
     """DR of (2.13) in Abril's thesis; give all three as percentages or all three as rates."""
-    return ((distance_linkage + probabilistic_linkage) / 2 + interval_disclosure) / 2
+    return mean_of_kinds([distance_linkage, probabilistic_linkage], [interval_disclosure])
+
+
+def mean_of_kinds(linkages: Sequence[float], intervals: Sequence[float]) -> float:
+    """The same over whatever was tried: the mean of linkage, a mean itself, and interval disclosure; NaN where nothing was."""
+    kinds = [sum(rates) / len(rates) for rates in (linkages, intervals) if rates]
+    return sum(kinds) / len(kinds) if kinds else nan
 
 
 def overall_score(information_loss: float, risk: float) -> float:

@@ -185,6 +185,10 @@ class Table:
         """One column as 0, 1, 2, ... in the order of its values; missing, if any, is the last code."""
         return self.once(("codes", name), lambda: _sorted_codes(self._stored(name)))
 
+    def groups(self, name: str) -> IntArray:
+        """Which rows a column puts together, as codes; -1 where it has no value."""
+        return np.where(self.missing(name), -1, self.codes(name))
+
     def levels(self, name: str) -> pa.Array:
         """The distinct values behind `codes`, a null last if any is missing."""
         return self.once(("levels", name), lambda: _sorted_levels(self._stored(name)))

@@ -1105,7 +1105,7 @@ def test_a_wrong_certificate(refused, released, table, desk):
         refused("verify", folder / "release.csv", wrong, says="")
     promise = [{**said["promises"][0], "what": "magic"}]
     wrong.write_text(json.dumps({**said, "promises": promise}))
-    refused("verify", folder / "release.csv", wrong, says="no check for the promise 'magic'")
+    refused("verify", folder / "release.csv", wrong, says="There is no promise named 'magic'")
     refused("verify", folder, folder / "certificate.json", says="")
     refused("verify", folder / "release.csv", folder, says="")
     (desk / "bin.csv").write_bytes(b"\xff\x00\xfe" * 100)

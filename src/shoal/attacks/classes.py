@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.attacks.matching import IntruderView
 from shoal.cell import Cell, cells_of, to_number
-from shoal.kernels.groups import class_ids
+from shoal.kernels.groups import class_ids, persons_in_classes
 from shoal.kernels.linkage.containment import ClassTree, Ranges, class_tree, linked_to_class
 from shoal.release import Release
 from shoal.table import Table
@@ -54,11 +54,8 @@ def _classes(original: Table, release: Release, view: IntruderView) -> ReleasedC
         ranges.append(CellRanges(np.arange(most + 1), np.arange(most), np.arange(most)))
         levels.append(most)
     tree = class_tree(np.column_stack(cells), flat(ranges), np.array(levels, np.int64))
-    sizes = of_row
-    if release.persons is not None:
-        width = int(release.persons.max(initial=0)) + 1
-        sizes = np.unique(of_row * width + release.persons) // width
-    return ReleasedClasses(of_row, first, np.bincount(sizes, minlength=count), tree)
+    counted = of_row if release.persons is None else persons_in_classes(of_row, release.persons)[0]
+    return ReleasedClasses(of_row, first, np.bincount(counted, minlength=count), tree)
 
 
 def shares_by_class(

@@ -99,7 +99,7 @@ class HouseholdLinkage(LinkageAttack):
 
 def _homes(table: Table, column: str, coordinates: FloatArray, nominal: IntArray, axis: FloatArray) -> Homes:
     """Members in order along the axis; equal ones there by their coordinates, so that the same members always stand in the same order."""
-    of_row = np.where(table.missing(column), -1, table.codes(column))
+    of_row = table.groups(column)
     along = np.round((coordinates * axis).sum(axis=1), 9)
     order = np.lexsort((*coordinates.T[::-1], *nominal.T[::-1], along, of_row))
     order = order[of_row[order] >= 0]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
+
+if TYPE_CHECKING:
+    from shoal.roles import Roles
 
 app = typer.Typer(
     name="shoal",
@@ -119,21 +122,7 @@ def protect(
 
     recipe = Recipe(
         table,
-        verbs.roles(
-            roles,
-            target,
-            hierarchy,
-            rest,
-            link,
-            quasi=quasi,
-            confidential=confidential,
-            identifier=identifier,
-            person=person,
-            other=other,
-            nominal=nominal,
-            kind=kind,
-            missing_code=missing_code,
-        ),
+        _roles(locals()),
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
         name=name,
@@ -187,17 +176,7 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = verbs.roles(
-        roles,
-        quasi=quasi,
-        confidential=confidential,
-        identifier=identifier,
-        person=person,
-        other=other,
-        nominal=nominal,
-        kind=kind,
-        missing_code=missing_code,
-    )
+    given = _roles(locals())
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -227,9 +206,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = verbs.roles(
-        roles, quasi=quasi, identifier=identifier, person=person, other=other, nominal=nominal, kind=kind, missing_code=missing_code
-    )
+    given = _roles(locals())
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -280,23 +257,9 @@ def compare(
     json: Json = False,
 ) -> None:
     """Protect by each of several recipes or parameters, and draw risk against loss."""
-    from shoal.cli import comparing, verbs
+    from shoal.cli import comparing
 
-    given = verbs.roles(
-        roles,
-        target,
-        hierarchy,
-        rest,
-        link,
-        quasi=quasi,
-        confidential=confidential,
-        identifier=identifier,
-        person=person,
-        other=other,
-        nominal=nominal,
-        kind=kind,
-        missing_code=missing_code,
-    )
+    given = _roles(locals())
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 
 
@@ -365,6 +328,18 @@ def example(
     if json:
         show.data({"file": str(out), "rows": rows})
     show.say(f"{rows:,} invented {EXAMPLES[table].rows_are} are in {out}.")
+
+
+_OF_COLUMNS = ("quasi", "confidential", "identifier", "person", "other", "nominal", "kind", "missing_code")
+
+
+def _roles(options: dict[str, Any]) -> Roles:
+    """Of a command's options: the roles file, and what is said on top of it."""
+    from shoal.cli import verbs
+
+    return verbs.roles(
+        options["roles"], **{name: options[name] for name in ("target", "hierarchy", "rest", "link", *_OF_COLUMNS) if name in options}
+    )
 
 
 def _reading(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:

@@ -34,7 +34,6 @@ def roles(
     hierarchy: list[str] | None = None,
     rest: str | None = None,
     link: list[str] | None = None,
-    /,
     **given: list[str] | None,
 ) -> Roles:
     """From a roles file, and more on top of it: columns by role, kinds, codes for missing, what is kept of numbers, and what of the rest."""

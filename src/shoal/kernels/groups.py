@@ -28,6 +28,13 @@ def class_ids(codes: Codes) -> tuple[IntArray, int]:
     return _ids(*_digits(columns), n)
 
 
+def persons_in_classes(classes: IntArray, persons: IntArray) -> tuple[IntArray, IntArray]:
+    """Every pair of a class and a person who has a row in it, once: the class and the person of each."""
+    width = int(persons.max(initial=0)) + 1
+    group, person = np.divmod(np.unique(classes.astype(np.int64) * width + persons), width)
+    return group, person
+
+
 def class_sizes(codes: Codes) -> IntArray:
     """The number of rows in every class, in the order of `class_ids`, without the ids."""
     columns, n = _columns(codes)

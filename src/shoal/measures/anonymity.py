@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.kernels.groups import class_ids, class_sizes
+from shoal.kernels.groups import class_ids, class_sizes, persons_in_classes
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.promises import Unit
 from shoal.release import Release
@@ -61,10 +61,9 @@ def _classes(release: Release, columns: list[str]) -> Classes:
         sizes = class_sizes(codes)
         return Classes(sizes, sizes, np.repeat(sizes, sizes), "rows")
     ids, count = class_ids(codes)
-    width = int(release.persons.max(initial=-1)) + 1
-    group, person = np.divmod(np.unique(ids * width + release.persons), max(width, 1))
+    group, person = persons_in_classes(ids, release.persons)
     sizes = np.bincount(group, minlength=count)
-    smallest = np.full(width, len(release) + 1)
+    smallest = np.full(int(release.persons.max(initial=-1)) + 1, len(release) + 1)
     np.minimum.at(smallest, person, sizes[group])
     return Classes(sizes, np.bincount(ids, minlength=count), smallest[smallest <= len(release)], "persons")
 

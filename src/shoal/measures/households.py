@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from shoal.arrays import IntArray
 from shoal.kernels.together import alike, is_shared
 from shoal.measures.table_measure import TableMeasure, released_quasi
@@ -47,7 +45,7 @@ class UniqueHouseholds(TableMeasure):
 def _households(release: Release, roles: Roles) -> IntArray:
     """For each released household, how many look like it, itself among them."""
     table, number = release.table, roles.household[0]
-    groups = np.where(table.missing(number), -1, table.codes(number))
+    groups = table.groups(number)
     linked = next((promise for promise in release.promises if promise.kind is HOUSEHOLD_K), None)
     if linked is not None:  # what is shared was seen before numbers were lost
         found = alike([table.codes(column) for column in linked.columns], groups)

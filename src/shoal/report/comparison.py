@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shoal.report.drawing import decimal, number, percent, percent_range, safe
 from shoal.report.figures import RiskUtility, frontier, ru_map
 from shoal.report.page import card, count, figure, numeral, page, table, words
+from shoal.score import overall_score
 
 NAMED = 3  # runs that share the first place and are named
 
@@ -32,12 +33,12 @@ class ComparisonRow:
     @property
     def score(self) -> float:
         """The plain mean of loss and risk; lower is better."""
-        return (self.loss + self.risk) / 2
+        return overall_score(self.loss, self.risk)
 
     @property
     def score_interval(self) -> tuple[float, float]:
         """From the interval of the risk; the loss is known exactly."""
-        return (self.loss + self.risk_low) / 2, (self.loss + self.risk_high) / 2
+        return overall_score(self.loss, self.risk_low), overall_score(self.loss, self.risk_high)
 
 
 def ranked(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from shoal.certificate import AttackPart, LeavesPart, MeasurePart, PromisePart, TableCertificate
 from shoal.errors import counted
-from shoal.promises import HOUSEHOLD_K, K_ANONYMITY
+from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K
 from shoal.published import FEW
 from shoal.report.drawing import number, percent, percent_range
 
@@ -169,16 +169,17 @@ def households_in_words(certificate: TableCertificate) -> str:
 def leaves_in_words(certificate: TableCertificate) -> list[tuple[list[str], str]]:
     """Columns and what they give away, the worst first; columns of which the same is to be said share a line."""
     lines: dict[str, list[str]] = {}
+    emptied = {column for step in certificate.steps if {HOUSEHOLD_K.name, PERSON_K.name} & set(step.guarantees) for column in step.columns}
     for one in certificate.leaves:
-        lines.setdefault(_gives_away(one), []).append(one.column)
+        lines.setdefault(_gives_away(one, "rows that kept it" if one.column in emptied else "rows"), []).append(one.column)
     return [(columns, what) for what, columns in lines.items()]
 
 
-def _gives_away(one: LeavesPart) -> str:
+def _gives_away(one: LeavesPart, of: str) -> str:
     share = percent(one.share)
     if one.why == "tells":
         guessing = f"; guessing is right for {percent(one.guessing)}" if one.guessing is not None else ""
-        return f"gives away {one.about}: tells the right value for {share} of the rows{guessing}."
+        return f"gives away {one.about}: tells the right value for {share} of the {of}{guessing}."
     if one.why == "rank":
         return f"gives away {one.about}: puts the rows in the same order (rank correlation {number(one.share)})."
     if one.why == "identifier":

@@ -9,7 +9,6 @@ from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.files import read_table
@@ -18,10 +17,10 @@ from shoal.randomness import new_secret
 from shoal.registry import find, make
 from shoal.report.comparison import ComparisonRow
 from shoal.roles import Roles
-from shoal.runs.certify import CORE, worst
+from shoal.runs.certify import CORE, DISCLOSURE_RISK, worst
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import Recipe, apply_steps, ready
-from shoal.score import AttackResult
+from shoal.score import AttackResult, mean_of_kinds
 from shoal.table import Table
 
 
@@ -62,25 +61,19 @@ def _rows(tried: Sequence[_Tried]) -> list[ComparisonRow]:
     A method that releases intervals has no IL, and interval disclosure cannot be tried on it: side by side with it, nobody is scored by them.
     """
     published = all(one.scores.get(IL.name) is not None for one in tried)
-    linkages = [a.name for a in (DistanceLinkage, ProbabilisticLinkage) if all(a.name in one.attacks for one in tried)]
-    intervals = [a.name for a in (IntervalDisclosure,) if all(a.name in one.attacks for one in tried)]
+    common = [attack for attack in DISCLOSURE_RISK if all(attack.name in one.attacks for one in tried)]
+    linkages, intervals = ([attack.name for attack in common if attack.risk == risk] for risk in ("linkage", "interval"))
     rows = []
     for label, scores, attacks, strongest in tried:
         value = scores.get(IL.name) if published else scores.get(CellLoss.name)
         loss = nan if value is None else value / 100 if published else value
         ends = {name: (attacks[name].rate, *attacks[name].interval) for name in (*linkages, *intervals)}
-        risk, low, high = (_disclosure([ends[name][i] for name in linkages], [ends[name][i] for name in intervals]) for i in range(3))
+        risk, low, high = (mean_of_kinds([ends[name][i] for name in linkages], [ends[name][i] for name in intervals]) for i in range(3))
         named = f"{IL.name} / 100" if published else CellLoss.name
         k, parts = int(scores.get(KAnonymity.name) or 0), (*linkages, *intervals)
         highest = (strongest.rate, strongest.name) if strongest else (nan, "")
         rows.append(ComparisonRow(label, loss, risk, low, high, k, named, parts, *highest))
     return rows
-
-
-def _disclosure(linkages: Sequence[float], intervals: Sequence[float]) -> float:
-    """DR of (2.13), the mean of linkage and interval disclosure, linkage being a mean itself; over what was tried."""
-    kinds = [sum(rates) / len(rates) for rates in (linkages, intervals) if rates]
-    return sum(kinds) / len(kinds) if kinds else nan
 
 
 def recipes_of(table: Path, methods: Sequence[str], roles: Roles, parameters: Mapping[str, str]) -> list[tuple[str, Recipe]]:

@@ -23,7 +23,7 @@ from shoal.measures import UniqueHouseholds
 from shoal.promises import HOUSEHOLD_K, PERSON_K
 from shoal.published import Rounding
 from shoal.reading import date_form, with_dates
-from shoal.release import Leaving, Release
+from shoal.release import Leaving, Release, Step
 from shoal.roles import Roles, Scale
 from shoal.suggest import codes_for_missing
 from shoal.table import Table
@@ -42,7 +42,7 @@ def looked_over(original: Table, release: Release, roles: Roles) -> Release:
     if release.leaves is not None:
         return release
     found = what_leaves(original, release, roles)
-    lines = (*_about_left_out(roles), *_about_leaving(found, roles), *_about_households(original, release, roles))
+    lines = (*_about_left_out(roles), *_about_leaving(found, release, roles), *_about_households(original, release, roles))
     lines += (*_about_codes(original, release, roles), *_about_rows_of_persons(release, roles))
     return replace(release, leaves=found, warnings=(*release.warnings, *lines))
 
@@ -51,7 +51,7 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
     """Released columns that no step protected and that give something away, each with the worst that it does, worst first."""
     if not len(release):
         return ()
-    linking = [step for step in release.made_by if {HOUSEHOLD_K.name, PERSON_K.name} & set(step.guarantees)]
+    linking = _linking(release)
     touched = {column for step in release.made_by if step not in linking for column in step.columns}
     promised = {promise.about for step in linking for promise in step.promises if promise.kind in (HOUSEHOLD_K, PERSON_K)}
     names = [name for name in release.table.columns if name in original.columns and name not in touched and name not in promised]
@@ -65,6 +65,11 @@ def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leavin
         found += _found(before.take(kept), after.take(kept), roles, touched, emptied) if len(kept) else []
     rounding = Rounding.of_release(release)
     return tuple(_coarse(one, rounding) for one in sorted(found, key=_badness))
+
+
+def _linking(release: Release) -> list[Step]:
+    """The steps that kept numbers where enough look alike, and emptied columns elsewhere."""
+    return [step for step in release.made_by if {HOUSEHOLD_K.name, PERSON_K.name} & set(step.guarantees)]
 
 
 def _coarse(one: Leaving, rounding: Rounding) -> Leaving:
@@ -228,14 +233,15 @@ def _about_left_out(roles: Roles) -> Iterator[str]:
         yield f"{counted(many, 'column')} without a role {'was' if many == 1 else 'were'} left out."
 
 
-def _about_leaving(found: Sequence[Leaving], roles: Roles) -> Iterator[str]:
-    yield from (_sentence(one, roles) for one in found[:MOST])
+def _about_leaving(found: Sequence[Leaving], release: Release, roles: Roles) -> Iterator[str]:
+    emptied = {column for step in _linking(release) for column in step.columns}
+    yield from (_sentence(one, roles, "records that kept it" if one.column in emptied else "records") for one in found[:MOST])
     if len(found) > MOST:
         further = len(found) - MOST
         yield f"{counted(further, 'further column')} {'gives' if further == 1 else 'give'} something away in one of these ways."
 
 
-def _sentence(one: Leaving, roles: Roles) -> str:
+def _sentence(one: Leaving, roles: Roles, of: str) -> str:
     if one.why == "identifier":
         return f"'{one.column}' equals an identifier, or tells it. Make it an identifier, too, so that it is removed."
     if one.why == "unique":
@@ -243,11 +249,7 @@ def _sentence(one: Leaving, roles: Roles) -> str:
     way_out = "Make it a quasi-identifier, too, or leave it out."
     if one.column in roles.household:
         way_out = "Keep only numbers that enough households look like (--link household=5), or leave it out."
-    how = (
-        f"it is right for {one.share:.0%} of the records, guessing for {one.guessing:.0%}"
-        if one.why == "tells"
-        else "nearly the same ranks"
-    )
+    how = f"it is right for {one.share:.0%} of the {of}, guessing for {one.guessing:.0%}" if one.why == "tells" else "nearly the same ranks"
     return f"'{one.column}' gives the protected '{one.about}' away ({how}). {way_out}"
 
 

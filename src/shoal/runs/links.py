@@ -37,7 +37,7 @@ def linked(release: Release, roles: Roles, chance: Chance) -> Release:
     """The release with the numbers that were asked for, each under its promise."""
     made = release
     if "household" in roles.link and roles.household[0] in made.table.columns:
-        groups = _numbers(made.table, roles.household[0])
+        groups = made.table.groups(roles.household[0])
         made = _kept(made, groups, roles, roles.link["household"], _Link(roles.household[0], HOUSEHOLD_K, "household", "households"))
     if "person" in roles.link and made.persons is not None:
         if roles.household and roles.household[0] in made.table.columns:
@@ -123,11 +123,6 @@ def _promised_k(release: Release) -> int:
             "How many must look alike is not said, and no k is promised. Say it, such as --link household=5.", about="link"
         )
     return release.k
-
-
-def _numbers(table: Table, column: str) -> IntArray:
-    """Which household each row is of; -1 where it is of none."""
-    return np.where(table.missing(column), -1, table.codes(column))
 
 
 def _where(table: Table, column: str, stays: BoolArray) -> pa.Array:

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.arrays import FloatArray, IntArray
 from shoal.cell import SUPPRESSED
 from shoal.errors import counted
-from shoal.kernels.groups import class_ids
+from shoal.kernels.groups import class_ids, persons_in_classes
 from shoal.release import Release
 from shoal.report.private_page import RiskGroup, Riskiest
 from shoal.roles import Roles
@@ -54,8 +54,7 @@ def _sizes(classes: IntArray, release: Release) -> IntArray:
     """How many persons are in each class, or rows where persons are not told."""
     if release.persons is None:
         return np.bincount(classes)
-    several = int(release.persons.max(initial=0)) + 1
-    return np.bincount(np.unique(classes.astype(np.int64) * several + release.persons) // several)
+    return np.bincount(persons_in_classes(classes, release.persons)[0])
 
 
 def _grouped(
