@@ -67,7 +67,7 @@ lowest:  ## a quick selection of tests at the lowest versions declared, extras i
 	rm -rf .venv-lowest build && $(PYTHON) -m venv .venv-lowest
 	$(PYTHON) -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
-	    '.[documents]' pytest hypothesis pandas polars python-docx reportlab
+	    '.[documents,sign]' pytest hypothesis pandas polars python-docx reportlab
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels .venv-lowest/bin/python -m pytest $(QUICK) $(FULLER)
 
 bare:  ## what must work without any extra: tables, on the command line and in Python

@@ -15,7 +15,12 @@ def pins(pyproject: str) -> list[str]:
     """Of every dependency and every extra; tools that only look at the code (ruff, mypy, setuptools) and test runners stay as new as they are."""
     project = tomllib.loads(pyproject)["project"]
     extras = project["optional-dependencies"]
-    tried = [*project["dependencies"], *extras["documents"], *(line for line in extras["dev"] if line.startswith(("pandas", "polars")))]
+    tried = [
+        *project["dependencies"],
+        *extras["documents"],
+        *extras["sign"],
+        *(line for line in extras["dev"] if line.startswith(("pandas", "polars"))),
+    ]
     found = [LOWEST.fullmatch(line) for line in tried]
     if None in found:
         raise SystemExit("Every dependency needs one lower bound, name>=version, or its lowest version cannot be tried.")

@@ -24,7 +24,8 @@ from shoal.promises import Checked, Promise, Unit
 from shoal.release import Leaving, Step
 from shoal.score import AttackResult, Better, Needs, Risk, Score
 
-FORMAT = 2
+FORMAT = 3
+CORE_MEASURES = ("k-anonymity", "l-diversity", "cell-loss", "il")  # what no certificate of a table goes without
 One = TypeVar("One", bound="Certificate")
 
 
@@ -142,12 +143,20 @@ class NotTried(Part):
     why: str
 
 
+class FilePart(Part):
+    """A written file, by its bytes."""
+
+    file: str
+    sha256: str
+
+
 class Certificate(Part):
     """What all certificates say."""
 
     shoal: str
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     created: str
+    files: tuple[FilePart, ...] = ()  # every public file but this one and its signature
     promises: tuple[PromisePart, ...] = ()
     warnings: tuple[str, ...] = ()
     versions: dict[str, str] = {}
@@ -180,13 +189,6 @@ class Evidence(Part):
     def measure(self, name: str) -> MeasurePart | None:
         """A measure by name, if it was taken."""
         return next((one for one in self.measures if one.name == name), None)
-
-
-class FilePart(Part):
-    """A written file, by its bytes."""
-
-    file: str
-    sha256: str
 
 
 class TableFile(FilePart):
@@ -304,7 +306,6 @@ class DocumentsCertificate(Certificate):
 
     kind: Literal["documents"] = "documents"
     source: Literal["files", "column"]
-    files: tuple[FilePart, ...]
     documents: dict[str, int]  # written, not written
     style: str
     numbering: str
@@ -327,14 +328,24 @@ _ANY: TypeAdapter[AnyCertificate] = TypeAdapter(Annotated[AnyCertificate, Field(
 def read_certificate(path: Path) -> AnyCertificate:
     """A certificate from its file, or a sentence saying that it is none."""
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
+        given = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_key_once)
         if isinstance(given, Mapping) and given.get("format") == 1:
             given = _of_format_1(path, given)
+        if isinstance(given, Mapping) and given.get("format") == 2:  # it listed no report, and is not verified without
+            given = {**given, "format": FORMAT}
         return _ANY.validate_python(given, strict=False)
     except FileNotFoundError:
         raise DataError(f"There is no file {path}.") from None
     except (ValueError, ValidationError, RecursionError, OSError):
         raise DataError(f"{path} is not a certificate written by shoal.") from None
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a key that is there twice one reader takes the first and another the last: such a certificate says two things."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice")
+    return found
 
 
 def schema() -> dict[str, Any]:

@@ -12,16 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
 from shoal.arrays import IntArray
-from shoal.certificate import AnyCertificate
+from shoal.certificate import Certificate, FilePart
 from shoal.errors import DataError, OutputError
 
-CERTIFICATE, REPORT, PRIVATE = "certificate.json", "report.html", "private"
+if TYPE_CHECKING:
+    from shoal.signing import SigningKey
+
+CERTIFICATE, SIGNATURE, REPORT, RECIPE, PRIVATE = "certificate.json", "certificate.sig", "report.html", "recipe.toml", "private"
+One = TypeVar("One", bound=Certificate)
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,15 @@ class RunFolder:
 
     path: Path
 
-    def certify(self, certificate: AnyCertificate, report: str) -> None:
-        """The certificate, and the page that may go with it."""
-        write_text(self.path / CERTIFICATE, certificate.text)
+    def certify(self, certificate: One, report: str, released: Sequence[str], key: SigningKey | None = None) -> One:
+        """The page that may go with what is released; the certificate, which lists both by their bytes; and its signature."""
         write_text(self.path / REPORT, report)
+        files = tuple(FilePart(file=name, sha256=sha256_of(self.path / name)) for name in (*sorted(released), REPORT))
+        complete = certificate.model_copy(update={"files": files})
+        write_text(self.path / CERTIFICATE, complete.text)
+        if key is not None:
+            write_text(self.path / SIGNATURE, key.sign(complete.text.encode("utf-8")))
+        return complete
 
     def keep(self, secret: int, source_row: IntArray, about: Mapping[str, Any]) -> None:
         """What must stay private: the secret, where each row came from, and what else is needed to read the folder back."""

@@ -21,17 +21,29 @@ class PromiseKind:
     sentence: str  # {columns} and {about} are filled in
     of: Literal["classes", "numbers", "files"] = "classes"  # every class of records, every number that is kept, or all written files
     persons: Literal["distinct", "weighed"] = "distinct"  # in persons: how many there are, which rows bound, or each weighing one
+    asked_by: str = ""  # the parameter of a method that asks for it, with its value
 
 
-K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}")
-L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}")
+K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}", asked_by="k")
+L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}", asked_by="l")
 ENTROPY_L_DIVERSITY = PromiseKind(
-    "entropy-l-diversity", "effective values", "at least", "effective values of {about} over {columns}", persons="weighed"
+    "entropy-l-diversity",
+    "effective values",
+    "at least",
+    "effective values of {about} over {columns}",
+    persons="weighed",
+    asked_by="entropy",
 )
-T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed")
-ORDERED_T_CLOSENESS = PromiseKind("ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed")
-HOUSEHOLD_K = PromiseKind("household-k", "households", "at least", "households that look like each one whose number is kept", of="numbers")
-PERSON_K = PromiseKind("person-k", "persons", "at least", "persons that look like each one whose number is kept", of="numbers")
+T_CLOSENESS = PromiseKind("t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed", asked_by="t")
+ORDERED_T_CLOSENESS = PromiseKind(
+    "ordered-t-closeness", "distance", "at most", "closeness of {about} over {columns}", persons="weighed", asked_by="t"
+)
+HOUSEHOLD_K = PromiseKind(
+    "household-k", "households", "at least", "households that look like each one whose number is kept", of="numbers", asked_by="k"
+)
+PERSON_K = PromiseKind(
+    "person-k", "persons", "at least", "persons that look like each one whose number is kept", of="numbers", asked_by="k"
+)
 NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files", of="files")
 
 _OF_TABLES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, HOUSEHOLD_K, PERSON_K)

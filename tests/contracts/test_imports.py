@@ -30,6 +30,7 @@ NOUNS = {
     "hierarchy",
     "release",
     "score",
+    "signing",
     "document",
     "params",
     "randomness",
@@ -50,7 +51,8 @@ ALLOWED = {
     **dict.fromkeys(CONTRACTS, NOUNS | CONTRACTS),
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
-    "checks": NOUNS - {"counts", "rows", "randomness"},  # nothing that made the release they count
+    # what things declare, but nothing that made the release they count
+    "checks": NOUNS - {"counts", "rows", "randomness"} | {"registry"},
     "report": NOUNS | {"contracts", "documents", "shoal.runs.patterns"},  # the types it draws
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
     "api": NOUNS | CONTRACTS | {"checks", "runs"},

@@ -9,7 +9,7 @@ from shoal.certificate import DocumentsCertificate, PromisePart
 from shoal.errors import DataError
 from shoal.promises import Checked
 
-BESIDE = {"certificate.json", "report.html"}  # in the folder, and not listed
+BESIDE = {"certificate.json", "certificate.sig"}  # in the folder, and not listed
 
 
 def verify_documents(folder: Path, certificate: DocumentsCertificate) -> list[Checked]:

@@ -1,37 +1,118 @@
-"""Verify: hold what was released against its certificate, whatever kind it is, from the files alone."""
+"""Verify: hold what was released against its certificate, whatever kind it is, from the files alone; and the certificate against its signer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shoal.certificate import CollectionCertificate, DocumentsCertificate, PromisePart, TableCertificate, read_certificate
+from shoal.certificate import (
+    AnyCertificate,
+    CollectionCertificate,
+    DocumentsCertificate,
+    FilePart,
+    PromisePart,
+    TableCertificate,
+    read_certificate,
+)
 from shoal.checks.combinations import Combinations, cells_of, shape, stretches
+from shoal.checks.consistency import consistent
+from shoal.checks.folder import check_beside, check_folder, is_plain
 from shoal.checks.tables import as_counted, columns_to_read, count, sizes_of_classes
 from shoal.errors import DataError
-from shoal.folders import sha256_of
+from shoal.folders import REPORT, SIGNATURE, sha256_of
 from shoal.promises import Checked
+from shoal.signing import Signer
 
 
-def verify(release: Path, certificate: Path) -> list[Checked]:
-    """Each thing that the certificate says and the files can show."""
+@dataclass(frozen=True)
+class Verified:
+    """What was checked, and what is believed because no file can show it; by whom the certificate is signed, where that was asked and holds."""
+
+    checks: tuple[Checked, ...]
+    believed: tuple[str, ...]
+    signed_by: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check does."""
+        return all(one.holds for one in self.checks)
+
+
+def verify(release: Path, certificate: Path, signer: Path | None = None) -> Verified:
+    """Each thing that the certificate says and the files can show. `release` is the released file, or the folder with all that was handed over."""
+    asked = Signer.read(signer) if signer is not None else None
+    if not is_plain(certificate):
+        raise DataError(f"There is no file {certificate}, or it is a link. Name the certificate itself.")
     certified = read_certificate(certificate)
+    checks: list[Checked] = []
+    signed_by = None
+    if asked is not None:
+        holds = _is_signed(certificate, asked)
+        checks.append(Checked("signature", asked.fingerprint, "of this key" if holds else "none of this key", holds))
+        signed_by = asked.fingerprint if holds else None
+    checks += _verified(release, certificate, certified)
+    return Verified(tuple(checks), tuple(_believed(certified)), signed_by)
+
+
+def _is_signed(certificate: Path, signer: Signer) -> bool:
+    beside = certificate.with_name(SIGNATURE)
+    return is_plain(beside) and beside.stat().st_size < 1000 and signer.signed(certificate.read_bytes(), beside.read_bytes())
+
+
+def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> list[Checked]:
     if isinstance(certified, DocumentsCertificate):
         from shoal.checks.documents import verify_documents
 
         return verify_documents(release, certified)
+    file = release / certified.release.file if release.is_dir() and not release.is_symlink() else release
+    checks = [
+        _lists(certified, certified.release),
+        *(
+            check_folder(release, certified.files)
+            if file != release
+            else check_beside(certificate, certified.files, certified.release.file)
+        ),
+    ]
+    if not is_plain(file):
+        if not file.exists():
+            raise DataError(f"There is no file {file}.")
+        return [*checks, Checked("a plain file", file.name, "a link or a device", False)]
     if isinstance(certified, CollectionCertificate):
         from shoal.checks.collections import verify_collection
 
-        return verify_collection(release, certified)
-    return verify_table(release, certified)
+        return [*checks, *verify_collection(file, certified), *consistent(certified)]
+    return [*checks, *verify_table(file, certified), *consistent(certified)]
+
+
+def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
+    """The release and its report, by their bytes. Certificates of earlier versions did not list the report: `shoal report` writes them anew."""
+    listed = sorted(one.file for one in certified.files)
+    same = any(one.file == release.file and one.sha256 == release.sha256 for one in certified.files)
+    return Checked(
+        "files that the certificate lists", sorted((release.file, REPORT)), listed, same and listed == sorted((release.file, REPORT))
+    )
+
+
+def _believed(certified: AnyCertificate) -> list[str]:
+    """What was measured on the original, or known only to whoever made it."""
+    believed = ["the day, the versions and the warnings"]
+    if isinstance(certified, DocumentsCertificate):
+        return [*believed, "what was removed, and that it was searched for"]
+    believed.append("the steps: which methods were applied, and with which parameters")
+    if isinstance(certified, TableCertificate):
+        believed.append("the roles: what each column is, how many were left out, what leaves unprotected")
+        if certified.unit.counted == "persons":
+            believed.append("whose each row is, and so what counts persons")
+    measures = [one.name for one in certified.measures if one.needs == "original" and one.value is not None]
+    attacks = [one.name for one in certified.attacks]
+    believed += [f"measures against the original: {', '.join(measures)}"] if measures else []
+    believed += [f"rates of attacks: {', '.join(attacks)}"] if attacks else []
+    return believed
 
 
 def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
-    """Hold a release against its certificate: bytes, rows, columns, promises, and the class sizes it was said to have."""
-    if not path.is_file():
-        raise DataError(f"There is no file {path}.")
+    """Hold a release against its certificate: bytes, rows, columns, promises, and every measure of its classes."""
     about = certificate.release
     names, rows = shape(path, about.delimiter)
     digest = sha256_of(path)

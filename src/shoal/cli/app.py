@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
+from shoal.cli.options import Json, Sign
 
 if TYPE_CHECKING:
     from shoal.roles import Roles
@@ -26,7 +27,6 @@ app.add_typer(documents)
 app.add_typer(collection)
 
 # Typer reads these at run time, so they are plain Optional and Annotated.
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 RolesFile = Annotated[Optional[Path], typer.Option("--roles", help="TOML file of roles, as `shoal look -o` writes it.")]
 Names = Optional[list[str]]
 Quasi = Annotated[Names, typer.Option("--quasi", help="Quasi-identifiers, a,b,c: columns an intruder may know.")]
@@ -113,6 +113,7 @@ def protect(
     delimiter: Delimiter = None,
     missing: Missing = None,
     seed: Seed = None,
+    sign: Sign = None,
     json: Json = False,
 ) -> None:
     """Protect a table by one method, check it, attack it, and write a run folder."""
@@ -127,7 +128,7 @@ def protect(
         reading=_reading(encoding, delimiter, missing),
         name=name,
     )
-    verbs.protect(recipe, out, seed, json)
+    verbs.protect(recipe, out, seed, sign, json)
 
 
 @app.command()
@@ -135,13 +136,14 @@ def run(
     recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, as `protect` writes it.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
     seed: Seed = None,
+    sign: Sign = None,
     json: Json = False,
 ) -> None:
     """Do a recipe: several steps, chosen measures and attacks."""
     from shoal.cli import verbs
     from shoal.runs.recipe import Recipe
 
-    verbs.protect(Recipe.read(recipe), out, seed, json)
+    verbs.protect(Recipe.read(recipe), out, seed, sign, json)
 
 
 @app.command()
@@ -213,25 +215,40 @@ def attack(
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    sign: Sign = None,
     json: Json = False,
 ) -> None:
     """Measure and attack a run again, and write its certificate and reports anew."""
     from shoal.cli import verbs
 
-    verbs.report(folder, json)
+    verbs.report(folder, sign, json)
 
 
 @app.command()
 def verify(
-    release: Annotated[Path, typer.Argument(help="A released file, or a folder of redacted documents.")],
+    release: Annotated[Path, typer.Argument(help="A released file, or the folder that was handed over.")],
     certificate: Annotated[Path, typer.Argument(help="Its certificate.")],
+    signer: Annotated[
+        Optional[Path], typer.Option("--signer", help="The public key that must have signed it, from somebody you trust.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Check a release against its certificate, from the file alone. Exit code 1 when something does not hold."""
+    """Check a release against its certificate, from the files alone. Exit code 1 when something does not hold."""
     from shoal.cli import verbs
 
-    if not verbs.verify(release, certificate, json):
+    if not verbs.verify(release, certificate, signer, json):
         raise typer.Exit(1)
+
+
+@app.command()
+def key(
+    out: Annotated[Path, typer.Argument(help="The private key to write; the public one is written beside it, with the ending .pub.")],
+    json: Json = False,
+) -> None:
+    """Make a key to sign certificates with. Hand out the public half; whoever has the private one can sign as you."""
+    from shoal.cli import verbs
+
+    verbs.key(out, json)
 
 
 @app.command()

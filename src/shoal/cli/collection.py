@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal, Optional
 
 import typer
 
+from shoal.cli.options import Json, Sign
+
 collection = typer.Typer(
     name="collection",
     help="Publish a private collection as vectors that can be searched, none of them to be told from k - 1 others.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Parameter = Annotated[Optional[list[str]], typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
 Run = Annotated[Path, typer.Argument(help="A run folder, as `shoal collection protect -o` writes it.")]
 Seed = Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")]
@@ -73,6 +74,7 @@ def protect(
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
     parameter: Parameter = None,
     seed: Seed = None,
+    sign: Sign = None,
     json: Json = False,
 ) -> None:
     """Protect a space: release, certificate and report; what must not leave is in private/."""
@@ -80,7 +82,7 @@ def protect(
     from shoal.runs.collections import protect_space
 
     with show.progress() as progress:
-        certificate = protect_space(space, method, out, verbs.parameters(parameter), seed, progress)
+        certificate = protect_space(space, method, out, verbs.parameters(parameter), seed, progress, sign)
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json")})
         return

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from shoal.cli.options import Json, Sign
+
 documents = typer.Typer(
     name="documents",
     help="Redact documents with a person in the loop: find, decide, redact, and see what is left.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 CHANGES = ("threshold", "precision", "recall", "f", "coverage", "novelty", "returned", "random", "nmi", "loss")
 CaseFolder = Annotated[Path, typer.Argument(help="A case folder, as `shoal documents detect -o` writes it.")]
 
@@ -124,6 +125,7 @@ def redact(
         Optional[float], typer.Option("--accept-blocks", help="Remove undecided blocks that score as much, and keep the others.")
     ] = None,
     seed: Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")] = None,
+    sign: Sign = None,
     json: Json = False,
 ) -> None:
     """Apply the decisions. Every file is read back and searched before it counts as written."""
@@ -140,7 +142,7 @@ def redact(
         if given not in known:
             raise typer.BadParameter(f"{option} is {' or '.join(known)}, got '{given}'")
     with show.progress() as progress:
-        certificate, failed = redact_case(case, out, Choices(style, numbers, names, undecided, accept_blocks), seed, progress)  # type: ignore[arg-type]
+        certificate, failed = redact_case(case, out, Choices(style, numbers, names, undecided, accept_blocks), seed, progress, sign)  # type: ignore[arg-type]
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json"), "failed": failed})
     else:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.certificate import AttackPart, TableCertificate, plain
 from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
-from shoal.folders import write_text
+from shoal.folders import SIGNATURE, write_text
 from shoal.registry import TableKind, known, make
 from shoal.roles import Roles
 from shoal.runs.evidence import MANY_RECORDS, TableSubject, attack_all, measure_all
@@ -108,10 +108,10 @@ def look(table: Table, path: Path, out: Path | None, json: bool) -> None:
         show.say(f"Roles are in {out}. Read them before you use them.")
 
 
-def protect(recipe: Recipe, out: Path, seed: int | None, json: bool) -> None:
+def protect(recipe: Recipe, out: Path, seed: int | None, sign: Path | None, json: bool) -> None:
     """Make a run folder and say what is in it."""
     with show.progress() as progress:
-        certificate = protect_to_folder(recipe, out, seed, progress)
+        certificate = protect_to_folder(recipe, out, seed, progress, sign)
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json")})
         return
@@ -273,39 +273,57 @@ def _attack_row(result: AttackResult) -> tuple[str, str, str, str]:
     return result.name, rate(result, result.unit), f"{result.strict_hit / result.tried:.1%}", result.note
 
 
-def report(folder: Path, json: bool) -> None:
+def report(folder: Path, sign: Path | None, json: bool) -> None:
     """Measure and attack again, write certificate and reports anew."""
     from shoal.runs.run import refresh
 
-    run = load_run(folder)
+    run, signed = load_run(folder), (folder / SIGNATURE).exists()
     with show.progress() as progress:
-        certificate = refresh(run, progress)
+        certificate = refresh(run, progress, sign)
     if json:
         show.data({"folder": str(folder), "certificate": certificate.model_dump(mode="json")})
     else:
         print(folder / "report.html")
         show.say(f"{folder}/private/report.html lists the riskiest records and stays with you.")
+    if signed and sign is None:
+        show.say("The signature was of the certificate before this one and is gone. Sign again with --sign.")
 
 
-def verify(release: Path, certificate: Path, json: bool) -> bool:
+def key(out: Path, json: bool) -> None:
+    """A new key, and the fingerprint by which people compare it."""
+    from shoal.signing import new_key, public_beside
+
+    public, fingerprint = public_beside(out), new_key(out).fingerprint
+    if json:
+        show.data({"private": str(out), "public": str(public), "fingerprint": fingerprint})
+        return
+    print(fingerprint)
+    show.say(f"{out} signs: it stays with you. {public} is for everybody who verifies; tell them its fingerprint by another way.")
+
+
+def verify(release: Path, certificate: Path, signer: Path | None, json: bool) -> bool:
     """Each thing checked; whether all hold."""
     from shoal.checks.verify import verify as check
 
     try:
-        found = check(release, certificate)
+        found = check(release, certificate, signer)
     except (UnicodeDecodeError, csv.Error, IndexError, KeyError, pa.ArrowException):
         raise DataError(f"{release} is not a table that shoal wrote: it cannot be cut into rows and columns.") from None
-    holds = all(one.holds for one in found)
     if json:
-        show.data({"holds": holds, "checks": [asdict(one) for one in found]})
-    else:
-        show.table(
-            f"{release.name} against {certificate.name}",
-            ["check", "certificate says", "file has", "holds"],
-            [(one.what, _brief(one.promised), _brief(one.found), "yes" if one.holds else "NO") for one in found],
-        )
-        show.say("The release is what the certificate says." if holds else "The release is NOT what the certificate says.")
-    return holds
+        checks, believed = [asdict(one) for one in found.checks], list(found.believed)
+        show.data({"holds": found.holds, "signed_by": found.signed_by, "checks": checks, "believed": believed})
+        return found.holds
+    show.table(
+        f"{release.name} against {certificate.name}",
+        ["check", "certificate says", "file has", "holds"],
+        [(one.what, _brief(one.promised), _brief(one.found), "yes" if one.holds else "NO") for one in found.checks],
+    )
+    by = f"signed by {found.signed_by}" if found.signed_by else "unsigned (--signer names a key that must have signed)"
+    show.say(f"Believed, {by}:")
+    for sentence in found.believed:
+        show.say(f"  {sentence}")
+    show.say("The release is what the certificate says." if found.holds else "The release is NOT what the certificate says.")
+    return found.holds
 
 
 def _brief(value: Any) -> str:

@@ -35,7 +35,6 @@ from shoal.score import AttackResult, Score, disclosure_risk, overall_score
 from shoal.table import Table
 
 LINKAGE_LIMIT = 0.2  # beyond this share of records linked, the certificate warns
-CORE = (KAnonymity.name, DistinctLDiversity.name, CellLoss.name, IL.name)  # what summary and warnings are made of
 DISCLOSURE_RISK = (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)  # what the literature's DR is made of
 
 

@@ -34,6 +34,7 @@ from shoal.report.collection_page import collection_page
 from shoal.runs.evidence import Attacked, attack_all, measure_all
 from shoal.runs.run import refuse_broken
 from shoal.score import AttackResult, Score
+from shoal.signing import SigningKey
 
 Labels = Literal["none", "folders"]
 RELEASE = "release.npz"
@@ -156,9 +157,12 @@ def protect_space(
     parameters: Mapping[str, object] | None = None,
     seed: int | None = None,
     progress: Progress = quiet,
+    sign: Path | None = None,
 ) -> CollectionCertificate:
-    """Protect a space: the release, its certificate, its report; what must stay private beside them. Returns the certificate."""
+    """Protect a space: the release, its certificate, its report; what must stay private beside them. Returns the certificate; `sign` names a
+    key to sign it."""
     refuse_existing(out)
+    key = SigningKey.read(sign) if sign is not None else None
     chosen = make("collection-method", method, parameters)
     space = Space.read(folder)
     secret = new_secret() if seed is None else seed
@@ -172,7 +176,7 @@ def protect_space(
         scores = measure_all(subject, (), secret, progress)
         attacked = attack_all(subject, (), secret, progress)
         certificate = published(_certificate(file, subject, checked, scores, attacked))
-        place.certify(certificate, collection_page(certificate))
+        certificate = place.certify(certificate, collection_page(certificate), [RELEASE], key)
         place.keep(secret, release.source_row, {"space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)})
     return certificate
 

@@ -9,6 +9,7 @@ from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
+from shoal.certificate import CORE_MEASURES
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.files import read_table
@@ -17,7 +18,7 @@ from shoal.randomness import new_secret
 from shoal.registry import find, make
 from shoal.report.comparison import ComparisonRow
 from shoal.roles import Roles
-from shoal.runs.certify import CORE, DISCLOSURE_RISK, worst
+from shoal.runs.certify import DISCLOSURE_RISK, worst
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.score import AttackResult, mean_of_kinds
@@ -46,7 +47,7 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
         followed = {column for _, other in recipes for step in other.steps for column in step.follows(roles)}
         release = apply_steps(original, _without_trees(roles, followed, recipe), recipe.steps, secret, progress)
         subject = TableSubject(original, release, roles)
-        scores = measure_all(subject, [make("measure", name) for name in CORE], secret)
+        scores = measure_all(subject, [make("measure", name) for name in CORE_MEASURES], secret)
         attacked = attack_all(subject, recipe.attacks, secret, progress)
         tried.append(
             _Tried(label, {one.name: one.value for one in scores}, {one.name: one.textbook for one in attacked.results}, worst(attacked)[0])

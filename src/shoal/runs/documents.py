@@ -16,6 +16,7 @@ from shoal.documents.case import Case, DocumentFindings, Settings, read_private,
 from shoal.errors import DataError, OutputError, PromiseBroken
 from shoal.folders import appearing, refuse_existing, run_folder, write_text
 from shoal.randomness import new_secret, rng_for
+from shoal.signing import SigningKey
 
 if TYPE_CHECKING:
     from shoal.documents.pipeline.planning import Choices
@@ -120,8 +121,11 @@ def mark_case(
 # ---- redacting --------------------------------------------------------------------------------------------------------------
 
 
-def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = None, progress: Progress = quiet) -> RedactedDocuments:
-    """Write redacted documents with their certificate and report. A document that cannot be written safely is not written."""
+def redact_case(
+    folder: Path, out: Path, choices: Choices, seed: int | None = None, progress: Progress = quiet, sign: Path | None = None
+) -> RedactedDocuments:
+    """Write redacted documents with their certificate and report. A document that cannot be written safely is not written. `sign` names a
+    key to sign the certificate."""
     from shoal.documents.pipeline.certifying import certificate_of, deciders
     from shoal.documents.pipeline.originals import Originals
     from shoal.documents.pipeline.planning import plan
@@ -129,6 +133,7 @@ def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = No
     from shoal.report.document_pages import internal_page, public_page
 
     refuse_existing(out)
+    key = SigningKey.read(sign) if sign is not None else None
     case = Case(folder)
     source = Path(case.settings.source)
     if source.is_dir() and out.absolute().is_relative_to(source.absolute()):
@@ -147,7 +152,7 @@ def redact_case(folder: Path, out: Path, choices: Choices, seed: int | None = No
         certificate = certificate_of(planned, records)
         if certificate.broken:
             raise PromiseBroken("A removed text is in a file that was written, so nothing is. This is a defect of shoal: please report it.")
-        release.certify(certificate, public_page(certificate))
+        certificate = release.certify(certificate, public_page(certificate), [one.file for one in certificate.files], key)
         _same_time(place)
     write_text(folder / "private" / "map.json", planned.map, mode=0o600)
     write_private(folder, "written.json", {"folder": str(out.absolute()), "names": {one.name: one.called for one in planned.documents}})

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.certificate import TableCertificate, read_certificate
+from shoal.certificate import CORE_MEASURES, TableCertificate, read_certificate
 from shoal.checks.tables import check_file
 from shoal.contracts import Measure, Progress, quiet
 from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table, write_table
-from shoal.folders import CERTIFICATE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
+from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
 from shoal.promises import Checked
 from shoal.published import Rounding, published
 from shoal.randomness import new_secret
@@ -24,11 +24,12 @@ from shoal.release import Release, Step
 from shoal.report.pictures import before_after
 from shoal.report.table_pages import internal_report, public_report
 from shoal.roles import Roles
-from shoal.runs.certify import CORE, certify
+from shoal.runs.certify import certify
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
 from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.runs.riskiest import riskiest
+from shoal.signing import SigningKey
 from shoal.table import Table
 
 
@@ -44,9 +45,12 @@ class Run:
     secret: int
 
 
-def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progress: Progress = quiet) -> TableCertificate:
-    """Do a recipe: protect, write, check what was written, measure, attack, report. Returns the certificate."""
+def protect_to_folder(
+    recipe: Recipe, out: Path, seed: int | None = None, progress: Progress = quiet, sign: Path | None = None
+) -> TableCertificate:
+    """Do a recipe: protect, write, check what was written, measure, attack, report. Returns the certificate; `sign` names a key to sign it."""
     refuse_existing(out)
+    key = SigningKey.read(sign) if sign is not None else None
     progress("reading", 0, 1)
     original, roles = ready(read_table(recipe.input, **recipe.reading), recipe.roles, recipe.steps)
     progress("reading", 1, 1)
@@ -58,10 +62,10 @@ def protect_to_folder(recipe: Recipe, out: Path, seed: int | None = None, progre
         write_table(release.table, file)
         progress("writing", 1, 1)
         checked = check_kept(file, release, progress)
-        write_text(folder.path / "recipe.toml", recipe.toml(out))
+        write_text(folder.path / RECIPE, recipe.toml(out))
         folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input), "warnings": list(release.warnings)})
         run = Run(out, recipe, original, release, roles, secret)
-        return _with_evidence(run, folder, file, checked, progress)
+        return _with_evidence(run, folder, file, checked, progress, key)
 
 
 def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list[Checked]:
@@ -81,7 +85,9 @@ def refuse_broken(checked: Sequence[Checked], where: str = "") -> None:
             raise PromiseBroken(f"{one.what}: promised {one.promised:g}, found {one.found:g}{where}. Nothing was released.")
 
 
-def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Checked], progress: Progress) -> TableCertificate:
+def _with_evidence(
+    run: Run, folder: RunFolder, file: Path, checked: Sequence[Checked], progress: Progress, key: SigningKey | None
+) -> TableCertificate:
     """Measure, attack, certify, and write the reports."""
     subject = TableSubject(run.original, run.release, run.roles)
     scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
@@ -92,7 +98,7 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     shown = () if Rounding.of(exact).few else pictures  # counts of few originals are as good as figures of them
-    folder.certify(certificate, public_report(certificate, shown, patterns))
+    certificate = folder.certify(certificate, public_report(certificate, shown, patterns), [file.name], key)
     telling = [result.internal for result in attacked.results if result.internal]
     found = riskiest(run.original, run.release, run.roles, attacked.results)
     folder.report_inside(internal_report(exact, pictures, found, patterns, telling))
@@ -103,7 +109,7 @@ def _with_evidence(run: Run, folder: RunFolder, file: Path, checked: Sequence[Ch
 def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
     """A recipe's own choice, and what no certificate goes without."""
     have = {one.name for one in measures}
-    return [*measures, *(make("measure", name) for name in CORE if name not in have)] if measures else ()
+    return [*measures, *(make("measure", name) for name in CORE_MEASURES if name not in have)] if measures else ()
 
 
 def load_run(folder: Path) -> Run:
@@ -151,15 +157,17 @@ def with_cells_of(released: Table, certificate: TableCertificate) -> Table:
     return replace(released, cells=frozenset(column for column in cells if released.kind(column) == "text"))
 
 
-def refresh(run: Run, progress: Progress = quiet) -> TableCertificate:
-    """Measure and attack a run again, and write its certificate and reports anew. What was promised stays what it was."""
+def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> TableCertificate:
+    """Measure and attack a run again, and write its certificate and reports anew. What was promised stays what it was; a signature of what was
+    there before does not: `sign` names a key to sign it again."""
+    key = SigningKey.read(sign) if sign is not None else None
     before = table_certificate(run.folder / CERTIFICATE)
     file = _release_file(run.folder)
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
     release = replace(run.release, made_by=_steps(before))
     checked = check_file(file, before.release.delimiter, release.promises, release.persons, before.release.missing)
-    return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress)
+    return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress, key)
 
 
 def _steps(certificate: TableCertificate) -> tuple[Step, ...]:

@@ -1,0 +1,200 @@
+"""What a certificate says, held against itself: steps, roles, promises, measures, attacks and summary must tell one story.
+
+Methods, measures and attacks are asked for what they declare, their names, parameters and promises; nothing that protects is called. What is
+registered under no name here, a plug-in that is not installed, is believed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shoal.certificate import (
+    CORE_MEASURES,
+    AttackPart,
+    CollectionCertificate,
+    MeasurePart,
+    PromisePart,
+    StepPart,
+    Summary,
+    TableCertificate,
+    plain,
+)
+from shoal.errors import ShoalError
+from shoal.promises import KINDS, Checked, Promise
+from shoal.registry import Kind, known
+
+LINK = "link"  # the step that keeps numbers of households or persons; it is nobody's method
+NEAR = 0.011  # what three digits of two numbers can make of their ratio
+
+
+def consistent(certificate: TableCertificate | CollectionCertificate) -> Iterator[Checked]:
+    """Every sentence of the certificate that another one can contradict, one check for each kind; what is odd is counted, not quoted."""
+    of = "collection-" if isinstance(certificate, CollectionCertificate) else ""
+    yield _none("promises that do not say what they count", sum(not _well_said(one) for one in certificate.promises))
+    yield _none("steps that are not as their method declares them", sum(not _as_declared(step, of) for step in certificate.steps))
+    yield _none("promises that no step asked for", sum(not _asked_for(one.promise, certificate.steps) for one in certificate.promises))
+    promised = [one.promise for one in certificate.promises]
+    confidential = certificate.roles.confidential if isinstance(certificate, TableCertificate) else ()
+    yield _none("promises that were asked for and are not there", sum(_lacking(certificate.steps, promised, confidential)))
+    yield _none("measures that are not as declared", sum(not _measure_as_declared(one, of) for one in certificate.measures))
+    tried = [*(one.name for one in certificate.attacks), *(one.name for one in certificate.not_tried)]
+    names = [*(one.name for one in certificate.measures), *tried]
+    yield _none("measures and attacks that are there twice", len(names) - len(set(names)))
+    rows = certificate.release.rows
+    yield _none("attacks whose figures do not fit each other", sum(not _attack_fits(one, rows, of) for one in certificate.attacks))
+    if isinstance(certificate, TableCertificate):
+        yield from _of_tables(certificate)
+
+
+def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
+    roles, columns, unit = certificate.roles, certificate.release.columns, certificate.unit
+    given = [*roles.quasi, *roles.confidential, *roles.weight, *roles.household, *roles.other]
+    added = {name for step in certificate.steps for name in _declared("method", step.method, "adds", ())}
+    numbers = {one.about for one in certificate.promises if one.promise.kind.of == "numbers"}
+    by_link = {step.parameters.get("by") for step in certificate.steps if step.method == LINK}
+    odd = [column for column in columns if given.count(column) != 1 and column not in added | numbers]
+    if "person" in by_link:  # all persons may have lost their number: then the column stands there without a promise
+        odd = odd[1:]
+    yield _none("released columns without a role, or with two", len(odd))
+    held = {*given, *(roles.hierarchies), *((roles.target,) if roles.target else ())}
+    about = {column for one in certificate.promises for column in one.promise.needs}
+    stepped = {column for step in certificate.steps for column in step.columns}
+    yield _none(
+        "columns that are told of and not released", 0 if added else len((held | about | stepped) - set(columns) - set(roles.household))
+    )
+    confidential = {one.about for one in certificate.promises if one.promise.kind.of == "classes" and one.about}
+    yield _none("promises about columns that are not confidential", len(confidential - set(roles.confidential)))
+    counted = {one.counts for one in certificate.promises if one.promise.kind.of == "classes"}
+    fits = unit.rows == certificate.release.rows and counted <= {unit.counted} and (unit.persons or 0) <= unit.rows
+    fits = fits and (not unit.warning or unit.warning in certificate.warnings)
+    yield Checked("what is counted", unit.counted, ", ".join(sorted(counted)) or unit.counted, fits)
+    there = {one.name for one in certificate.measures}
+    yield _none("measures that no certificate goes without", len(set(CORE_MEASURES) - there))
+    if roles.quasi:
+        yield _none("warnings that a measure calls for", _warnings_lacking(certificate))
+    yield _none("figures of the summary that do not fit", sum(not fits for fits in _summary_fits(certificate, certificate.summary)))
+
+
+def _well_said(part: PromisePart) -> bool:
+    """Its unit and its sentence are made of the rest; what was found must be enough, or it does not hold."""
+    if part.what not in KINDS:
+        return False
+    promise = part.promise
+    return part.unit == promise.number and part.sentence == promise.sentence and part.holds == promise.kept_by(part.found)
+
+
+def _declared(kind: Kind, name: str, what: str, otherwise: Any) -> Any:
+    return getattr(known(kind).get(name), what, otherwise)
+
+
+def _as_declared(step: StepPart, of: str) -> bool:
+    """Its sentence, its promises and its parameters are those of the method it names."""
+    kind: Kind = "collection-method" if of else "method"
+    cls = known(kind).get(step.method)
+    if cls is None:
+        return True
+    try:
+        made = cls(**step.parameters)
+    except ShoalError:
+        return False
+    given = plain(made.given())
+    same = all(given.get(name) == value for name, value in plain(dict(step.parameters)).items())
+    same = same and set(given) - set(step.parameters) <= {"columns"}
+    return same and step.summary == cls.summary() and set(step.guarantees) == set(getattr(made, "guarantees", ()))
+
+
+def _asked_for(promise: Promise, steps: Sequence[StepPart]) -> bool:
+    """Some step was given this number for these columns."""
+    of_numbers = promise.kind.of == "numbers"
+    for step in steps:
+        asked = step.parameters.get(promise.kind.asked_by)
+        same = (step.method == LINK) == of_numbers and (of_numbers or set(step.columns) == set(promise.columns))
+        if same and isinstance(asked, int | float) and asked == promise.value:
+            return True
+    return False
+
+
+def _lacking(steps: Sequence[StepPart], promises: Sequence[Promise], confidential: Sequence[str]) -> Iterator[bool]:
+    """What steps guarantee, and what their parameters ask for of every confidential column, unless a later step changed the columns again."""
+    for number, step in enumerate(steps):
+        later = {column for one in steps[number + 1 :] for column in one.columns}
+        mine = [one for one in promises if step.method == LINK or set(one.columns) == set(step.columns)]
+        if later & set(step.columns):
+            continue
+        yield from (all(one.what != what for one in mine) for what in step.guarantees)
+        for asked in ("l", "entropy", "t"):
+            about = [column for column in confidential if column not in later] if step.parameters.get(asked, 1) != 1 else []
+            yield from (all((one.kind.asked_by, one.about) != (asked, column) for one in mine) for column in about)
+
+
+def _measure_as_declared(part: MeasurePart, of: str) -> bool:
+    kind: Kind = "collection-measure" if of else "measure"
+    low, high = part.bounds
+    inside = part.value is None or ((low is None or part.value >= low - 1e-9) and (high is None or part.value <= high + 1e-9))
+    cls = known(kind).get(part.name)
+    if cls is None:
+        return inside
+    return (
+        inside
+        and part.title == cls.title
+        and part.better == getattr(cls, "better", part.better)
+        and part.needs == getattr(cls, "needs", part.needs)
+    )
+
+
+def _attack_fits(part: AttackPart, rows: int, of: str) -> bool:
+    """No more hit than tried, none hit strictly that was not hit, and the rate is their ratio inside its interval."""
+    kind: Kind = "collection-attack" if of else "attack"
+    cls = known(kind).get(part.name)
+    declared = cls is None or (part.title == cls.title and part.risk == getattr(cls, "risk", part.risk))
+    low, high = part.interval
+    counts = 0 <= part.strict_hit <= part.hit + 1e-9 <= part.tried + 1e-6
+    rates = (
+        0 <= part.rate <= 1
+        and 0 <= part.chance <= 1
+        and 0 <= low <= high <= 1
+        and low * (1 - NEAR) - 1e-9 <= part.rate <= high * (1 + NEAR) + 1e-9
+    )
+    return declared and counts and rates and _near(part.rate, part.hit / part.tried if part.tried else 0.0)
+
+
+def _summary_fits(certificate: TableCertificate, summary: Summary) -> Iterator[bool]:
+    """One loss, the highest linkage, its interval and name; the mean of loss and risk."""
+    loss = certificate.measure(summary.loss_measure) if summary.loss_measure else None
+    yield (loss.value if loss else None) == summary.loss
+    linkage = [one for one in certificate.attacks if one.risk == "linkage"]
+    highest = max((one.rate for one in linkage), default=None)
+    yield summary.risk == highest
+    named = next((one for one in linkage if one.name == summary.risk_attack), None)
+    yield (named is None) == (highest is None) and (
+        named is None or (named.rate, *named.interval) == (summary.risk, summary.risk_low, summary.risk_high)
+    )
+    far = [one.details["outliers"] for one in linkage if isinstance(one.details.get("outliers"), dict)]
+    if summary.outlier_risk is not None:
+        yield summary.outlier_risk == max((one.get("rate", 0.0) for one in far), default=None) and summary.outliers in [
+            one.get("tried") for one in far
+        ]
+    else:
+        yield not far or summary.outliers == 0
+    if summary.score is not None and summary.information_loss is not None and summary.disclosure_risk is not None:
+        yield _near(summary.score, (summary.information_loss + summary.disclosure_risk) / 2)
+    published = certificate.measure("il")
+    if summary.information_loss is not None and published is not None and published.value is not None:
+        yield _near(summary.information_loss, published.value / 100)
+
+
+def _warnings_lacking(certificate: TableCertificate) -> int:
+    """A confidential column with one value in some class is warned of by name."""
+    diversity = certificate.measure("l-diversity")
+    alone = [column for column, values in (diversity.per_column if diversity else {}).items() if values == 1]
+    return sum(not any(f"'{column}'" in warning for warning in certificate.warnings) for column in alone)
+
+
+def _near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=NEAR, abs_tol=1e-9)
+
+
+def _none(what: str, found: int) -> Checked:
+    return Checked(what, 0, found, found == 0)
