@@ -1106,7 +1106,7 @@ def test_a_wrong_certificate(refused, released, table, desk):
     promise = [{**said["promises"][0], "what": "magic"}]
     wrong.write_text(json.dumps({**said, "promises": promise}))
     refused("verify", folder / "release.csv", wrong, says="There is no promise named 'magic'")
-    refused("verify", folder, folder / "certificate.json", says="")
+    refused("verify", desk / "nowhere", folder / "certificate.json", says="no file")
     refused("verify", folder / "release.csv", folder, says="")
     (desk / "bin.csv").write_bytes(b"\xff\x00\xfe" * 100)
     ran_code = shoal_code(desk / "bin.csv", folder / "certificate.json")

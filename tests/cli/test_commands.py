@@ -440,7 +440,7 @@ def test_verify_sees_a_promise_over_other_columns(shoal, run):
 
 def test_verify_sees_forged_counts(shoal, run):
     forge(run, lambda said: said["release"].update(rows=61))
-    assert verdict(shoal, run) == {"rows"}
+    assert verdict(shoal, run) == {"rows", "what is counted"}
 
 
 def test_verify_sees_a_forged_smallest_class(shoal, run):

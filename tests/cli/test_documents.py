@@ -43,7 +43,7 @@ def test_from_letters_to_a_verified_folder(letters, desk, shoal):
     ran = shoal("documents", "redact", desk / "case", "-o", desk / "out", "--json")
     assert ran.code == 0
     certificate = json.loads(ran.out)["certificate"]
-    assert certificate["format"] == 2
+    assert certificate["format"] == 3
     assert certificate["documents"] == {"written": 2, "not written": 0}
     assert "Gonzalez" not in ran.out + ran.err
     assert shoal("verify", desk / "out", desk / "out" / "certificate.json").code == 0

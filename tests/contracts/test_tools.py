@@ -6,9 +6,7 @@ from tests.data import ROOT
 from tools.lowest import pins
 from tools.nearest_tests import nearest
 
-PROJECT = (
-    '[project]\ndependencies = ["numpy{0}"]\n[project.optional-dependencies]\ndocuments = ["lxml>=5"]\ndev = ["pandas>=2.1", "ruff>=0.6"]\n'
-)
+PROJECT = '[project]\ndependencies = ["numpy{0}"]\n[project.optional-dependencies]\ndocuments = ["lxml>=5"]\nsign = ["cryptography>=42"]\ndev = ["pandas>=2.1", "ruff>=0.6"]\n'
 SOURCES = {"src/shoal/methods/noise.py": "class Noise:\n", "src/shoal/kernels/__init__.py": "def _own(): ...\n"}
 TESTS = {
     "tests/known/test_masking.py": "Noise(p=1)",
@@ -19,7 +17,7 @@ TESTS = {
 
 
 def test_the_lowest_versions_are_those_declared() -> None:
-    assert pins(PROJECT.format(">=1.26")) == ["numpy==1.26", "lxml==5", "pandas==2.1"]
+    assert pins(PROJECT.format(">=1.26")) == ["numpy==1.26", "lxml==5", "cryptography==42", "pandas==2.1"]
     assert len(pins((ROOT / "pyproject.toml").read_text(encoding="utf-8"))) > 15
     for bound in ("", ">1", ">=1,<2"):
         with pytest.raises(SystemExit, match="lower bound"):

@@ -441,7 +441,7 @@ def test_words_marked_by_hand_in_rows_of_a_table(tmp_path):
 
     assert mark_case(Case(tmp_path / "case"), ["xq17b"], kind="account") == [2]
     redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
-    assert [one.file for one in redacted.certificate.files] == ["documents.csv"]
+    assert [one.file for one in redacted.certificate.files] == ["documents.csv", "report.html"]
     assert redacted.certificate.searched == 2
     assert all(one.holds for one in verify_documents(tmp_path / "out", redacted.certificate))
     assert "xq17b" not in (tmp_path / "out" / "documents.csv").read_text()
