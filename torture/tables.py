@@ -1,0 +1,234 @@
+"""Generated tables, each through one method or a recipe of two, and what was promised counted again by code of its own.
+
+A case fails if a promise is broken or was not made, if anything was lost or let out, or if anything but shoal's own error comes out, or one that
+quotes a cell. shoal's own check finding a broken promise is a failure of the method.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.checks.verify import verify
+from shoal.errors import PromiseBroken, ShoalError
+from shoal.files import read_table, write_table
+from shoal.registry import make
+from shoal.release import Release
+from shoal.roles import Roles
+from shoal.runs.recipe import Recipe, apply_steps, ready
+from shoal.runs.run import check_kept, protect_to_folder
+from shoal.table import Table
+from torture.drawing import CLOSE, DIVERSE, GENERALIZING, METHODS, WITHOUT_K, Case, Column, drawn
+from torture.recount import Cells, broken, counted, covers, read_release, same
+from torture.runner import Outcome
+
+NAME = "tables"
+MEMORY = Path("/dev/shm")  # files that are read once need no disk
+QUOTED = 6  # letters of a cell that no message has by chance
+WARMED = 6 * len(METHODS)
+
+
+def share(n: int) -> int:
+    """One table each."""
+    return n
+
+
+def warm() -> None:
+    """Kernels are compiled, or loaded."""
+    for number in range(WARMED):
+        run(number, 0)
+
+
+def run(number: int, seed: int) -> Outcome:
+    """One table."""
+    case = drawn(number, seed)
+    kind = METHODS[number % len(METHODS)]
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
+        folder = Path(name)
+        try:
+            wrong = _whole(case, folder) if case.whole else _protected(case, folder)
+        except PromiseBroken as error:
+            return Outcome(kind, f"shoal's own check: {error}")
+        except ShoalError as error:
+            quoted = _quoted(case, str(error), *case.columns, str(folder))
+            return Outcome(kind, f"the message quotes a cell: {error}" if quoted else "", refused=True)
+    return Outcome(kind, "; ".join(wrong))
+
+
+def described(number: int, seed: int) -> str:
+    """A case in words, to look into a failure."""
+    case = drawn(number, seed)
+    lines = [f"{case.rows} rows as {case.form}, missing {case.token!r}", f"steps {case.steps}", f"roles {case.roles}"]
+    lines += [f"{name!r} ({column.kind}): {column.values[:60]}" for name, column in case.columns.items()]
+    return "\n".join(lines)
+
+
+# ---- the case through shoal -----------------------------------------------------------------------------------------------------------
+
+
+def _protected(case: Case, folder: Path) -> list[str]:
+    """As `protect_to_folder` does it, up to measures and attacks."""
+    table, steps = _table(case, folder), tuple(make("method", name, given) for name, given in case.steps)
+    original, roles = ready(table, Roles(**case.roles), steps)
+    release = apply_steps(original, roles, steps, case.secret)
+    file = folder / f"release.{'parquet' if original.format.kind == 'parquet' else 'csv'}"
+    write_table(release.table, file)
+    check_kept(file, release)
+    return list(_wrong(case, release, file))
+
+
+def _whole(case: Case, folder: Path) -> list[str]:
+    """Everything that a run folder holds, and whether it verifies."""
+    file, steps = _file(case, folder), tuple(make("method", name, given) for name, given in case.steps)
+    protect_to_folder(Recipe(file, Roles(**case.roles), steps), folder / "run", case.secret)
+    written = next((folder / "run").glob("release.*"))
+    found = verify(written, folder / "run" / "certificate.json")
+    return [f"verify: {one.what}, said {one.promised}, found {one.found}" for one in found if not one.holds]
+
+
+def _table(case: Case, folder: Path) -> Table:
+    return Table.of(_arrow(case)) if case.form == "arrow" else read_table(_file(case, folder))
+
+
+def _file(case: Case, folder: Path) -> Path:
+    if case.form == "parquet":
+        pq.write_table(_arrow(case), folder / "input.parquet")
+        return folder / "input.parquet"
+    mark = {"semicolon": ";", "tab": "\t", "decimal-comma": ";"}.get(case.form, ",")
+    path = folder / "input.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=mark, lineterminator="\n")
+        writer.writerow(case.columns)
+        for row in range(case.rows):
+            writer.writerow([_written(case, column, column.values[row]) for column in case.columns.values()])
+    return path
+
+
+def _written(case: Case, column: Column, value: Any) -> str:
+    if value is None:
+        return case.token
+    if column.kind == "date-text":
+        return str(value.strftime("%d.%m.%Y"))
+    text = str(value)
+    return text.replace(".", ",") if case.form == "decimal-comma" and isinstance(value, float) else text
+
+
+def _arrow(case: Case) -> pa.Table:
+    arrays = {}
+    for name, column in case.columns.items():
+        values = column.values
+        if column.kind == "date-text":
+            values = [None if value is None else value.strftime("%d.%m.%Y") for value in values]
+        broken_up = any(isinstance(value, float) for value in values)
+        arrays[name] = pa.array([float(v) if v is not None and broken_up else v for v in values])
+    return pa.table(arrays)
+
+
+# ---- what must hold -------------------------------------------------------------------------------------------------------------------
+
+
+def _wrong(case: Case, release: Release, file: Path) -> Iterator[str]:
+    written = release.table.format
+    cells = read_release(file, written.delimiter, written.missing)
+    source = release.source_row.tolist()
+    patterns = case.steps[-1][0] == "anti-unification"
+    yield from _wrong_promises(case, release, cells, source)
+    yield from _missing_promises(case, release)
+    yield from _wrong_rows(case, release, cells, source, patterns)
+    yield from _not_covered(case, release, cells, source)
+    removed = {*case.role("identifier"), *(() if "person" in case.roles.get("link", {}) else case.role("person"))}
+    if removed & set(cells):
+        yield f"columns that should be gone are there: {sorted(removed & set(cells))}"
+    for sentence in release.warnings:
+        if _quoted(case, sentence, *case.columns):
+            yield f"a warning quotes a cell: {sentence}"
+
+
+def _wrong_promises(case: Case, release: Release, cells: Cells, source: list[int]) -> Iterator[str]:
+    person = case.role("person")
+    whose = [case.columns[person[0]].values[row] for row in source] if person else None
+    for one in release.promises:
+        persons = whose if one.unit == "persons" else None
+        found = counted(one.what, one.columns, one.about, one.ignores, cells, persons)
+        if broken(one.what, one.value, found):
+            yield f"{one.what} of {one.about or 'rows'} over {one.columns}: promised {one.value}, recounted {found}"
+
+
+def _missing_promises(case: Case, release: Release) -> Iterator[str]:
+    """What the parameters ask for must be among the promises, unless a later step has changed the columns again."""
+    made = {(one.what.removeprefix("ordered-"), float(one.value), frozenset(one.columns), one.about) for one in release.promises}
+    for at, (name, given) in enumerate(case.steps):
+        columns = frozenset(given.get("columns") or case.role("quasi"))
+        later = {c for _, more in case.steps[at + 1 :] for c in more.get("columns") or case.role("quasi")}
+        if columns & later:
+            continue
+        asked: list[tuple[str, float, str | None]] = []
+        if name not in WITHOUT_K:
+            asked.append(("k-anonymity", given.get("k", 10), None))
+        for about in case.role("confidential"):
+            asked += [("l-diversity", given["l"], about)] if name in DIVERSE and given.get("l", 1) > 1 else []
+            asked += [("entropy-l-diversity", given["entropy"], about)] if name in DIVERSE and given.get("entropy", 1) > 1 else []
+            asked += [("t-closeness", given["t"], about)] if name in CLOSE and given.get("t", 1) < 1 else []
+        for what, value, about in asked:
+            if about not in later and (what, float(value), columns, about) not in made:
+                yield f"{what} {value} of {about or 'rows'} was asked of {name}, and is not promised"
+    if case.role("person") and any(one.unit == "rows" for one in release.promises):
+        yield "a promise counts rows where persons are told"
+
+
+def _wrong_rows(case: Case, release: Release, cells: Cells, source: list[int], patterns: bool) -> Iterator[str]:
+    rows = len(next(iter(cells.values())))
+    if rows != len(source):
+        yield f"the file has {rows} rows, the release {len(source)}"
+        return
+    dropping = any(given.get("leftover") == "drop" for _, given in case.steps)
+    if not patterns and (len(set(source)) != len(source) or (len(source) != case.rows and not dropping)):
+        yield f"{len(source)} of {case.rows} rows came out"
+    if len(source) < case.rows and not any("left the release" in one or "discarded" in one for one in release.warnings):
+        yield "rows are gone and no warning says so"
+    changed = {column for step in release.made_by for column in step.columns}
+    for name in case.columns:
+        if name not in cells or name in changed or name in (*case.role("household"), *case.role("person")):
+            continue
+        column = case.columns[name]
+        if not all(same(cells[name][at], column.values[row]) for at, row in enumerate(source)):
+            yield f"column {name!r} is not what it was"
+    for name in case.role("confidential"):
+        if name not in cells:
+            yield f"the confidential column {name!r} is gone"
+
+
+def _not_covered(case: Case, release: Release, cells: Cells, source: list[int]) -> Iterator[str]:
+    """Methods that generalize stay true: a released cell allows what stood there."""
+    for at, (name, given) in enumerate(case.steps):
+        columns = set(given.get("columns") or case.role("quasi"))
+        others = {c for i, (_, more) in enumerate(case.steps) if i != at for c in more.get("columns") or case.role("quasi")}
+        if name not in (*GENERALIZING, "anti-unification") or given.get("publish") == "mean":
+            continue
+        for column in (columns - others) & set(cells):
+            values, codes = case.columns[column].values, case.columns[column].codes
+            for place, row in enumerate(source):
+                value = values[row]
+                allowed = covers(cells[column][place], value) or (str(value) in codes and covers(cells[column][place], None))
+                if not allowed:
+                    yield f"{name}: a cell of {column!r} does not cover what stood there: {cells[column][place]!r} for {value!r}"
+                    break
+
+
+def _quoted(case: Case, sentence: str, *beside: str) -> bool:
+    """Whether a sentence holds a cell; names of columns, and what is said beside, are none."""
+    for one in sorted((*beside, *METHODS), key=len, reverse=True):
+        sentence = sentence.replace(one, " ")
+    cells = {_plain(value) for column in case.columns.values() for value in column.values if value is not None}
+    return any(len(one) >= QUOTED and one in sentence for one in cells)
+
+
+def _plain(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
