@@ -198,6 +198,7 @@ class TableFile(FilePart):
     columns: tuple[str, ...]
     delimiter: str = ","
     missing: str = ""  # how a missing cell is written
+    dates: dict[str, str] = {}  # columns whose dates are not written year first, and how
     cells: tuple[str, ...] = ()
 
 

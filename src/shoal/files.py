@@ -109,8 +109,7 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
     strings = _strings(path, raw, names, delimiter, _forms(sample, delimiter, names, as_text))
     del raw
     decimal = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
-    tokens = {token for token in (*MISSING, *missing) if token}
-    columns, used = [], set()
+    tokens, columns, used = {token for token in (*MISSING, *missing) if token}, [], set()
     for name in names:
         if strings.column(name).type == pa.int64():
             columns.append(_joined(strings.column(name)))
@@ -121,9 +120,14 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
         column, found = _as_text(cells, tokens) if name in as_text else _typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})
         columns.append(column if places is None else column.take(places))
         used |= found
-    token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used), "")
     arrow = pa.table(columns, names=names)
+    token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used and not _is_value(arrow, t)), "")
     return Table(arrow, format=Format("csv", delimiter, decimal, "" if "" in used else token, encoding))
+
+
+def _is_value(arrow: pa.Table, token: str) -> bool:
+    """Whether a token that means missing among numbers is a text elsewhere, or reads as a suppressed cell: written for both, it would mix them."""
+    return token == cell.SUPPRESSED or any(pa.types.is_string(c.type) and pc.any(pc.equal(c, token)).as_py() for c in arrow.columns)
 
 
 def _as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from shoal.dates import ENOUGH, Form, found_form, is_format, read_dates
 from shoal.errors import RoleError, counted
 from shoal.table import Table
 
-SAME = 1e-7  # a number of half precision is as near to what was written
 ASKED = 0.2  # of the known cells: so many dates among other texts, and a person is asked
 KINDS = "number, text, date, or date with its form, such as date:%d.%m.%Y"
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -24,6 +25,7 @@ _DATED = (  # as people write dates, with a time or a month's name as well
     r"(?i)^([12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]|[0-3]?[0-9][-/.][0-3]?[0-9][-/.]([12][0-9]{3}|[0-9]{2}))([ T].*)?$"
     rf"|^([0-3]?[0-9][ .-]*{_MONTH}|{_MONTH}[ .-]*[0-3]?[0-9])[ .,-]*([12][0-9]{{3}}|[0-9]{{2}})([ T].*)?$"
 )
+_NUMBER = re.compile(r"[+-]?(([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,9})?|inf|infinity)", re.IGNORECASE)
 _DIGITS = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}$"
 
 
@@ -140,11 +142,7 @@ def with_dates(table: Table, column: str, format_: str, codes: Sequence[str] = (
 def without_codes(table: Table, column: str, codes: Sequence[str]) -> Table:
     """A column with its codes for missing taken out."""
     levels = table.levels(column)
-    if table.kind(column) == "number":
-        numbers = [value for value in map(_number, codes) if value is not None]
-        is_one = np.isin(np.asarray(levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)), numbers)
-    else:
-        is_one = np.array([level is not None and is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)
+    is_one = np.array([level is not None and is_code(level, codes) for level in levels.to_pylist()], dtype=np.bool_)
     gone = is_one[table.codes(column)]
     if gone.any():
         cells = table.column(column)
@@ -167,19 +165,35 @@ def read_like(released: Table, original: Table) -> Table:
 
 
 def is_code(level: Any, codes: Sequence[str]) -> bool:
-    """Whether a value is missing, or one of its column's codes for missing, however the number is written: -9 and -9.0 are one."""
+    """Whether a value is missing, or one of its column's codes for missing, however the number is written: -9 and -9.0 are one. Every digit
+    counts; of a float, those it has."""
     if level is None or str(level) in codes:
         return True
-    value = _number(str(level)) if codes else None
-    numbers = (_number(code) for code in codes)
-    return value is not None and any(number is not None and math.isclose(value, number, rel_tol=SAME) for number in numbers)
+    if not codes:
+        return False
+    exact, rounded = _numbers(tuple(codes))
+    if isinstance(level, float):
+        return level in rounded
+    value = _exact(str(level)) if exact else None
+    return value is not None and value in exact
+
+
+@lru_cache
+def _numbers(codes: tuple[str, ...]) -> tuple[frozenset[Decimal], frozenset[float]]:
+    """Those codes that are numbers: exactly, and as a float of either precision has them."""
+    exact = frozenset(number for code in codes if (number := _exact(code)) is not None)
+    with np.errstate(over="ignore"):
+        return exact, frozenset(value for one in exact for value in (float(one), float(np.float32(float(one)))))
+
+
+def _exact(text: str) -> Decimal | None:
+    """A number with all its digits."""
+    return Decimal(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
 
 
 def _number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text.replace(",", "."))
-    except ValueError:
-        return None
+    exact = None if text is None else _exact(text.strip())
+    return None if exact is None else float(exact)
 
 
 def _mostly(levels: pa.Array, pattern: str, codes: Sequence[str]) -> bool:

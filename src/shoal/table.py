@@ -101,12 +101,17 @@ class Table:
         return found
 
     @property
+    def written_dates(self) -> dict[str, str]:
+        """The columns of dates that are written as text, and in which form."""
+        return {c: form for c, form in self.date_formats.items() if c in self.columns and self.kind(c) == "date"}
+
+    @property
     def written(self) -> pa.Table:
         """The Arrow table as it is handed out: dates that came as text are text again, in the form they had."""
-        again = [column for column in self.date_formats if column in self.columns and self.kind(column) == "date"]
+        again = self.written_dates
         if not again:
             return self.arrow
-        texts = {c: write_dates(self.levels(c), self.date_formats[c]).take(pa.array(self.codes(c))) for c in again}
+        texts = {c: write_dates(self.levels(c), form).take(pa.array(self.codes(c))) for c, form in again.items()}
         return self.with_columns(texts).arrow
 
     @property
@@ -218,7 +223,10 @@ class Table:
         """A new table with some columns replaced; order and names stay."""
         arrow = self.arrow
         for name, values in changed.items():
-            arrow = arrow.set_column(arrow.column_names.index(name), name, values if isinstance(values, pa.Array) else pa.array(values))
+            column = values if isinstance(values, pa.Array) else pa.array(values)
+            if pa.types.is_floating(column.type):
+                column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are one value
+            arrow = arrow.set_column(arrow.column_names.index(name), name, column)
         return replace(self, arrow=arrow)
 
     def as_column(self, name: str, values: FloatArray) -> pa.Array:
@@ -265,7 +273,7 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Table:
-    """Plain types only: dictionaries decoded (their order remembered), NaN and null both missing, no metadata, no nested columns."""
+    """Plain types only: dictionaries decoded (their order remembered), NaN, null and empty text all missing, no metadata, no nested columns."""
     _refuse_duplicates(arrow.column_names)
     if not arrow.num_columns:
         raise DataError("The table has no columns.")
@@ -285,6 +293,8 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             )
         if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
             array = array.cast(pa.string())
+        if pa.types.is_string(array.type):  # a text of no letters is what a file has where a cell is missing
+            array = pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array) if pc.any(pc.equal(array, "")).as_py() else array
         if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
             array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
         if pa.types.is_floating(array.type):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +18,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from shoal.arrays import BoolArray, IntArray
+from shoal.checks.values import is_missing
 from shoal.errors import DataError
 
 STRETCH = 1 << 24  # bytes of a CSV file looked at together
+LONGEST = (1 << 31) - 1  # bytes that Arrow can look at together
 PERSON = "\x00person"  # no column can be named so
 
 
@@ -31,6 +33,7 @@ class Combinations(NamedTuple):
     levels: dict[str, pa.Array]  # the cell behind each number
     rows: IntArray
     missing: str = ""  # how the file writes a missing cell
+    dates: Mapping[str, str] = {}  # how it writes dates, where not year first
 
     def is_missing(self, column: str) -> BoolArray:
         """Whether the cell behind each number is none."""
@@ -41,24 +44,19 @@ class Combinations(NamedTuple):
         return list(self.levels[column].take(pa.array(self.codes[column][some])).to_pylist())
 
 
-def is_missing(levels: pa.Array, missing: str) -> BoolArray:
-    """Whether a cell is none: empty, or as the file writes a missing one."""
-    texts = pa.array([missing, ""]) if pa.types.is_string(levels.type) else None
-    nothing = pc.is_null(levels)
-    return np.asarray(nothing if texts is None else pc.or_(nothing, pc.is_in(levels, value_set=texts)))
-
-
 class Cells(NamedTuple):
     """Of every row the number of its cell, column by column; and the cell behind each number."""
 
     codes: dict[str, IntArray]
     levels: dict[str, pa.Array]
     missing: str = ""
+    dates: Mapping[str, str] = {}
 
     def combinations(self, columns: Sequence[str]) -> Combinations:
         """Of some columns; and of the person each row is of, where that is known."""
         some = [*columns, *([PERSON] if PERSON in self.codes else [])]
-        return _counted({c: self.codes[c] for c in some}, {c: self.levels[c] for c in some})._replace(missing=self.missing)
+        found = _counted({c: self.codes[c] for c in some}, {c: self.levels[c] for c in some})
+        return found._replace(missing=self.missing, dates=self.dates)
 
     def shared_inside(self, number: str) -> list[str]:
         """The columns that are the same in all rows of a number, for 95 of 100 numbers that have several rows."""
@@ -77,23 +75,26 @@ class Cells(NamedTuple):
         return found
 
 
-def cells_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArray | None = None, missing: str = "") -> Cells:
-    """Of all rows, in the columns named; and the person each row is of, where that is known."""
+def cells_of(
+    stretches: Iterable[pa.Table],
+    columns: list[str],
+    persons: IntArray | None = None,
+    missing: str = "",
+    dates: Mapping[str, str] | None = None,
+) -> Cells:
+    """Of all rows, in the columns named; and the person each row is of, where that is known. `missing` and `dates` say how the file writes them."""
     parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     for stretch in stretches:
         for column in columns:
             parts[column] += map(_encoded, _comparable(stretch.column(column)))
     codes, levels = {}, {}
     for column in columns:
-        chunks = parts.pop(column)
-        whole = pa.chunked_array(chunks).unify_dictionaries() if chunks else pa.chunked_array([_encoded(pa.array([], pa.string()))])
-        codes[column] = np.concatenate([np.asarray(chunk.indices) for chunk in whole.chunks])
-        levels[column] = whole.chunk(0).dictionary
+        codes[column], levels[column] = _joined(parts.pop(column) or [_encoded(pa.array([], pa.string()))])
     if persons is not None and columns:
         if len(persons) != len(codes[columns[0]]):
             raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
         codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
-    return Cells(codes, levels, missing)
+    return Cells(codes, levels, missing, dates or {})
 
 
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:
@@ -136,6 +137,15 @@ def numbered_keys(key: IntArray) -> tuple[IntArray, IntArray]:
     return number.reshape(-1), first
 
 
+def _joined(chunks: list[pa.DictionaryArray]) -> tuple[IntArray, pa.Array]:
+    """The number of each cell over all stretches, and the cell behind each number. (Arrow does not unify dictionaries with a null in them.)"""
+    if len(chunks) == 1:
+        return np.asarray(chunks[0].indices), chunks[0].dictionary
+    all_ = pa.concat_arrays([chunk.dictionary for chunk in chunks]).dictionary_encode(null_encoding="encode")
+    number, begins = np.asarray(all_.indices), np.cumsum([0, *(len(chunk.dictionary) for chunk in chunks)])
+    return np.concatenate([number[begin + np.asarray(chunk.indices)] for begin, chunk in zip(begins, chunks)]), all_.dictionary
+
+
 def _encoded(cells: pa.Array) -> pa.DictionaryArray:
     """Each distinct cell once, missing being one, and its number in every row."""
     if pa.types.is_null(cells.type):
@@ -148,23 +158,33 @@ def _encoded(cells: pa.Array) -> pa.DictionaryArray:
 
 
 def _comparable(cells: pa.ChunkedArray) -> list[pa.Array]:
-    """Sets are lists in Parquet, a suppressed cell an empty one: as text, like every other cell."""
-    if not pa.types.is_list(cells.type):
-        return list(cells.chunks)
-    texts = []
-    for chunk in cells.chunks:
-        inside, lengths = chunk.flatten(), np.asarray(chunk.value_lengths().fill_null(0))
-        if pa.types.is_dictionary(inside.type) and (inside.null_count or (lengths != 1).any()):
-            inside = inside.dictionary.take(inside.indices)
-        if inside.null_count:
-            inside = inside.fill_null("\x00")
-        if (lengths != 1).any():
-            offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
-            inside = pc.binary_join(pa.ListArray.from_arrays(offsets, inside), "\x1f")
-            inside = pc.if_else(pa.array(lengths == 0), pa.scalar("*"), inside)
-            inside = pc.if_else(chunk.is_null(), pa.scalar(None, pa.string()), inside)
-        texts.append(inside)
-    return texts
+    """Cells of a type that can be counted: sets, which are lists in Parquet, as text; other nested cells as Python shows them."""
+    type_ = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    if pa.types.is_list(type_) and not pa.types.is_nested(type_.value_type):
+        return list(map(_as_text, cells.chunks))
+    if pa.types.is_nested(type_):
+        return [pa.array([None if cell is None else repr(cell) for cell in chunk.to_pylist()], pa.string()) for chunk in cells.chunks]
+    if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        return list(cells.cast(pa.string()).chunks)
+    return list(cells.cast(pa.float32()).chunks if pa.types.is_float16(type_) else cells.chunks)
+
+
+def _as_text(lists: pa.Array) -> pa.Array:
+    """Each list as one text, no two as the same: what parts the elements is written otherwise inside them. A suppressed cell is an empty list."""
+    inside, lengths = lists.flatten(), np.asarray(lists.value_lengths().fill_null(0))
+    if pa.types.is_dictionary(inside.type):
+        inside = inside.dictionary.take(inside.indices)
+    inside = inside.cast(pa.string())
+    for written, apart in (("\x1e", "\x1e0"), ("\x1f", "\x1e1")):
+        if pc.any(pc.match_substring(inside, written)).as_py():
+            inside = pc.replace_substring(inside, written, apart)
+    inside = pc.if_else(pc.equal(inside, "*"), "\x1e3", inside).fill_null("\x1e2")
+    if (lengths != 1).any():
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+        inside = pc.binary_join(pa.ListArray.from_arrays(offsets, inside), "\x1f")
+        inside = pc.if_else(pa.array(lengths == 0), pa.scalar("*"), inside)
+        inside = pc.if_else(lists.is_null(), pa.scalar(None, pa.string()), inside)
+    return inside
 
 
 def _is_parquet(path: Path) -> bool:
@@ -173,28 +193,52 @@ def _is_parquet(path: Path) -> bool:
 
 
 def stretches(path: Path, delimiter: str, columns: list[str]) -> Iterator[pa.Table]:
-    """The file a stretch at a time; of a CSV, every cell as text."""
+    """The file a stretch at a time; of a CSV, every cell as text. A row longer than a stretch is read in a longer one."""
     if _is_parquet(path):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(1 << 20, columns=columns):
-                yield pa.table(batch)
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(1 << 20, columns=columns):
+                    yield pa.table(batch)
+        except (pa.ArrowException, OSError):
+            raise DataError(f"{path} starts like Parquet but is damaged.") from None
         return
-    names = _header(path, delimiter)
-    reader = pacsv.open_csv(
+    names, size, block, rows = _header(path, delimiter), path.stat().st_size, STRETCH, 0
+    while True:
+        try:
+            before, reader = 0, _csv(path, names, delimiter, columns, block)
+            for batch in reader:
+                new = batch.slice(max(rows - before, 0))
+                before += batch.num_rows
+                if new.num_rows:
+                    rows += new.num_rows
+                    yield pa.table(new)
+            return
+        except (pa.ArrowException, OSError):  # its message may quote a cell
+            if block >= min(size, LONGEST):
+                raise DataError(f"{path} cannot be cut into columns: it is damaged, or no release written by shoal.") from None
+            block = min(8 * block, LONGEST)
+
+
+def _csv(path: Path, names: list[str], delimiter: str, columns: list[str], block: int) -> pacsv.CSVStreamingReader:
+    return pacsv.open_csv(
         path,
-        read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=STRETCH),
+        read_options=pacsv.ReadOptions(column_names=names, skip_rows_after_names=1, use_threads=False, block_size=block),
         parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=pacsv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, include_columns=columns
         ),
     )
-    for batch in reader:
-        yield pa.table(batch)
 
 
 def _header(path: Path, delimiter: str) -> list[str]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return next(csv.reader(file, delimiter=delimiter), [])
+    before = csv.field_size_limit(LONGEST)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file, delimiter=delimiter), [])
+    except (csv.Error, ValueError):
+        raise DataError(f"{path} has no header line that can be read: it is damaged, or no release written by shoal.") from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def names_of(path: Path, delimiter: str) -> list[str]:

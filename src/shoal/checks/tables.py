@@ -6,32 +6,35 @@ persons are counted, whose each row is comes from outside the file, which does n
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.checks.combinations import PERSON, Cells, Combinations, cells_of, names_of, numbered, numbered_keys, stretches
+from shoal.checks.values import are_codes, places, same_value
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
 
-MOST_PAIRED = 5000  # classes compared pairwise
 DENSE = 1 << 24  # cells of a matrix of classes by values held at a time
 
 
 def check_file(
-    path: Path, delimiter: str, promises: Sequence[Promise], persons: IntArray | None = None, missing: str = ""
+    path: Path,
+    delimiter: str,
+    promises: Sequence[Promise],
+    persons: IntArray | None = None,
+    missing: str = "",
+    dates: Mapping[str, str] | None = None,
 ) -> list[Checked]:
-    """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not."""
+    """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not; `missing` and `dates`
+    how it writes what is missing, and dates where not year first."""
     columns = columns_to_read(promises, names_of(path, delimiter))
-    return _checked(promises, cells_of(stretches(path, delimiter, columns), columns, persons, missing))
+    return _checked(promises, cells_of(stretches(path, delimiter, columns), columns, persons, missing, dates))
 
 
 def check_release(release: Release) -> list[Checked]:
@@ -83,22 +86,22 @@ def count(promise: Promise, combinations: Combinations) -> float:
 
 
 def _k(promise: Promise, combinations: Combinations) -> int:
-    """The smallest class; or, counting a suppressed cell as any value, the fewest that some class could be taken for."""
-    classes, first = numbered(combinations, promise.columns)
+    """The smallest class. A suppressed cell is a value of its own: read as any value, it could only make classes larger."""
+    classes, _ = numbered(combinations, promise.columns)
     if promise.unit == "persons":
         sizes = np.bincount(_pairs(classes, combinations.codes[PERSON])[0])
     else:
         sizes = np.bincount(classes, combinations.rows).astype(np.int64)
-    cells = [combinations.cells(column, first) for column in promise.columns] if len(sizes) <= MOST_PAIRED else []
-    return min([int(sizes.min()) if len(sizes) else 0, *_smallest_as_wildcard(cells, sizes)])
+    return int(sizes.min()) if len(sizes) else 0
 
 
 def _distinct(promise: Promise, combinations: Combinations) -> int:
     """The fewest different values in a class; of persons, the fewest that different persons can be given."""
     assert promise.about is not None
     classes, first = numbered(combinations, promise.columns)
-    known = ~_ignored(promise, combinations)[combinations.codes[promise.about]]
-    classes, values = classes[known], combinations.codes[promise.about][known]
+    codes, levels = combinations.codes[promise.about], combinations.levels[promise.about]
+    known = ~_ignored(promise, combinations)[codes]
+    classes, values = classes[known], same_value(levels, combinations.is_missing(promise.about))[codes[known]]
     fewest = int(np.bincount(_pairs(classes, values)[0], minlength=len(first)).min(initial=len(values)))
     if promise.unit != "persons" or not fewest:
         return fewest
@@ -141,16 +144,16 @@ def _farthest(promise: Promise, combinations: Combinations) -> float:
 
 def _farthest_in_order(promise: Promise, combinations: Combinations) -> float:
     """The largest earth mover's distance over the order of values, each step between neighbours counting the same."""
-    inside = _inside(promise, combinations)
-    order = sorted(range(len(inside.values)), key=lambda i: _order(inside.values[i]))
-    place = np.argsort(order)
-    whole, sizes, farthest = inside.whole[order], inside.sizes, 0.0
-    steps = max(len(order) - 1, 1)
-    at_once = max(1, DENSE // max(len(order), 1))
+    assert promise.about is not None
+    levels, none = combinations.levels[promise.about], combinations.is_missing(promise.about)
+    inside = _inside(promise, combinations, value=places(levels, none, combinations.dates.get(promise.about, "")))
+    whole, sizes, farthest = inside.whole, inside.sizes, 0.0
+    steps = max(len(whole) - 1, 1)
+    at_once = max(1, DENSE // max(len(whole), 1))
     for first in range(0, len(sizes), at_once):
         some = (inside.group >= first) & (inside.group < first + at_once)
-        share = np.zeros((min(at_once, len(sizes) - first), len(order)))
-        share[inside.group[some] - first, place[inside.value[some]]] = inside.rows[some] / sizes[inside.group[some]]
+        share = np.zeros((min(at_once, len(sizes) - first), len(whole)))
+        share[inside.group[some] - first, inside.value[some]] = inside.rows[some] / sizes[inside.group[some]]
         gaps = np.abs(np.cumsum(share - whole, axis=1)[:, :-1]).sum(axis=1) / steps
         farthest = max(farthest, float(gaps.max(initial=0.0)))
     return farthest
@@ -198,15 +201,15 @@ class _Inside(NamedTuple):
     rows: FloatArray  # of that class with that value; of persons, who count one each, in parts where one has several values
     sizes: FloatArray  # of the classes
     whole: FloatArray  # the share of each value in all classes together
-    values: list[Any]
 
 
-def _inside(promise: Promise, combinations: Combinations, counts: BoolArray | None = None) -> _Inside:
-    """Of the values that count, or of all."""
+def _inside(promise: Promise, combinations: Combinations, counts: BoolArray | None = None, value: IntArray | None = None) -> _Inside:
+    """Of the cells that count, or of all; `value` is the number of each cell's value."""
     assert promise.about is not None
     classes, first = numbered(combinations, promise.columns)
     codes, rows, levels = combinations.codes[promise.about], combinations.rows.astype(np.float64), combinations.levels[promise.about]
     some = np.ones(len(codes), np.bool_) if counts is None else counts[codes]
+    codes = (same_value(levels, combinations.is_missing(promise.about)) if value is None else value)[codes]
     classes, codes, rows = classes[some], codes[some], rows[some]
     in_all = rows
     if promise.unit == "persons":
@@ -214,27 +217,18 @@ def _inside(promise: Promise, combinations: Combinations, counts: BoolArray | No
         held = _numbers(classes, person)
         in_all, rows = rows / np.bincount(person, rows)[person], rows / np.bincount(held, rows)[held]
     number = _numbers(classes, codes)
-    group, value = _pairs(classes, codes)
+    group, held_value = _pairs(classes, codes)
     inside = np.bincount(number, rows).astype(np.float64)
-    values, dense = np.unique(value, return_inverse=True)
+    values, dense = np.unique(held_value, return_inverse=True)
     totals = np.bincount(codes, in_all, minlength=len(levels))[values]
     sizes = np.bincount(group, inside, minlength=len(first)).astype(np.float64)
-    return _Inside(group, dense.reshape(-1), inside, sizes, totals / max(totals.sum(), 1), levels.take(pa.array(values)).to_pylist())
+    return _Inside(group, dense.reshape(-1), inside, sizes, totals / max(totals.sum(), 1))
 
 
 def _ignored(promise: Promise, combinations: Combinations) -> BoolArray:
     """Which cells of the column that a promise is about are no values."""
     assert promise.about is not None
-    texts = [None if cell is None else str(cell) for cell in combinations.levels[promise.about].to_pylist()]
-    codes = [
-        number for code in promise.ignores if (number := _as_number(code)) is not None
-    ]  # -9 may be written -9.0, -9.9 in half precision
-
-    def is_code(text: str | None) -> bool:
-        number = _as_number(text) if codes else None
-        return text in promise.ignores or (number is not None and any(math.isclose(number, code, rel_tol=1e-7) for code in codes))
-
-    ignored = np.array([is_code(text) for text in texts], dtype=np.bool_)
+    ignored = are_codes(combinations.levels[promise.about], [code for code in promise.ignores if code])
     return ignored | combinations.is_missing(promise.about) if "" in promise.ignores else ignored
 
 
@@ -260,33 +254,3 @@ def _matched(left: IntArray, right: IntArray) -> BoolArray:
     shape = (len(starts) - 1, int(left.max(initial=-1)) + 1)
     graph = csr_array((np.ones(len(left), np.int8), left.astype(np.int32), starts.astype(np.int32)), shape=shape)
     return np.asarray(maximum_bipartite_matching(graph, perm_type="column") >= 0)
-
-
-def _as_number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text.replace(",", "."))
-    except ValueError:
-        return None
-
-
-def _order(value: Any) -> tuple[int, Fraction, str]:
-    """Numbers by size, exactly; then text; then missing."""
-    if value is None or value == "":
-        return 2, Fraction(0), ""
-    try:
-        return 0, Fraction(value.replace(",", ".") if isinstance(value, str) else value), ""
-    except (TypeError, ValueError, OverflowError):
-        return 1, Fraction(0), str(value)
-
-
-def _smallest_as_wildcard(cells: Sequence[list[Any]], sizes: IntArray) -> list[int]:
-    """The fewest rows any class could be taken for when a suppressed cell stands for every value; nothing where none is suppressed.
-
-    It can only be more than the class itself; it is counted all the same, by comparing classes pairwise, up to a few thousand of them.
-    """
-    if not any("*" in column for column in cells):
-        return []
-    numbers: list[dict[Any, int]] = [{} for _ in cells]
-    codes = np.array([[seen.setdefault(cell, len(seen)) for cell in column] for seen, column in zip(numbers, cells)]).T
-    open_ = np.array([[cell == "*" for cell in column] for column in cells]).T
-    return [min(int(sizes[((codes == codes[i]) | open_ | open_[i]).all(axis=1)].sum()) for i in range(len(codes)))]

@@ -59,6 +59,7 @@ def certify(
             columns=table.columns,
             delimiter=table.format.delimiter,
             missing=table.format.missing,
+            dates=table.written_dates,
             cells=tuple(column for column in table.columns if column in table.cells),
         ),
         roles=RolesPart(

@@ -72,7 +72,7 @@ def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list
     """Every promise counted on the written file; a broken one stops everything."""
     progress("checking promises", 0, 1)
     written = release.table.format
-    checked = check_file(file, written.delimiter, release.promises, release.persons, written.missing)
+    checked = check_file(file, written.delimiter, release.promises, release.persons, written.missing, release.table.written_dates)
     refuse_broken(checked, " in the written rows")
     progress("checking promises", 1, 1)
     return checked
@@ -166,7 +166,8 @@ def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> T
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
     release = replace(run.release, made_by=_steps(before))
-    checked = check_file(file, before.release.delimiter, release.promises, release.persons, before.release.missing)
+    about = before.release
+    checked = check_file(file, about.delimiter, release.promises, release.persons, about.missing, about.dates)
     return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress, key)
 
 
