@@ -90,7 +90,7 @@ def _whole(case: Case, folder: Path) -> list[str]:
     protect_to_folder(Recipe(file, Roles(**case.roles), steps), folder / "run", case.secret)
     written = next((folder / "run").glob("release.*"))
     found = verify(written, folder / "run" / "certificate.json")
-    return [f"verify: {one.what}, said {one.promised}, found {one.found}" for one in found if not one.holds]
+    return [f"verify: {one.what}, said {one.promised}, found {one.found}" for one in found.checks if not one.holds]
 
 
 def _table(case: Case, folder: Path) -> Table:

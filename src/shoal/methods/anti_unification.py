@@ -302,7 +302,7 @@ def attributes(
             raise ParameterError(f"{method}: bins names '{name}', which {why}")
     codes, cells = [], []
     for column in columns:
-        if numeric == "bins" and _numeric(table, roles, column):
+        if numeric == "bins" and _numeric(table, roles, column) and not _beyond_floats(table, column):
             code, texts = _binned(table, column, widths.get(column))
         else:
             code, names = table.codes(column), table.levels(column).cast(pa.string()).to_pylist()
@@ -329,9 +329,20 @@ def _binned(table: Table, column: str, width: float | None) -> tuple[IntArray, l
     texts: list[str | None] = []
     for i in bins:
         low, high = i * width, (i + 1) * width - whole
-        ends = [cell.like(float(f"{end:.12g}"), pattern) for end in (low, high)] if np.isfinite(i) else []
+        ends = [cell.like(_short(end, width), pattern) for end in (low, high)] if np.isfinite(i) else []
         texts.append(None if not ends else ends[0] if ends[0] == ends[1] else f"[{ends[0]}..{ends[1]}]")
     return code.reshape(-1), texts
+
+
+def _beyond_floats(table: Table, column: str) -> bool:
+    """Whole numbers that floating point cannot tell apart: they are codes, whatever they are called, and no bin would surely hold its own."""
+    return pa.types.is_integer(table.column(column).type) and bool((np.nan_to_num(np.abs(table.number(column))) >= 2.0**53).any())
+
+
+def _short(end: float, width: float) -> float:
+    """Twelve digits, where these still say which bin it is."""
+    short = float(f"{end:.12g}")
+    return short if abs(short - end) <= 1e-6 * width else float(end)
 
 
 def _text(table: Table, column: str) -> str:
