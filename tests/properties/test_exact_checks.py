@@ -65,11 +65,11 @@ WORDS += [
     "semi;colon",
     "com,ma",
     "\u200b",
-    "long" * 40_000,
     "2020-02-31",
     "0",
     "-0",
 ]
+LONG = "long" * 40_000  # longer than the csv module takes by itself
 NUMBERS = ["0", "1", "-1", "9007199254740992", "9007199254740993", "9007199254740994", "123456789012345678", "-123456789012345678"]
 REALS = [
     "0",
@@ -166,7 +166,7 @@ tokens = st.sampled_from(["", "NaN", "?", "-9"])
 @given(st.data(), tokens)
 def test_words(tmp_path: Path, data: st.DataObject, missing: str) -> None:
     """Cells that look like others are others, and a long one is one like any other."""
-    rows = data.draw(tables(WORDS, [missing]))
+    rows = [(p, q, LONG if s == "long" else s) for p, q, s in data.draw(tables([*WORDS, "long"], [missing]))]
     known = {s for *_, s in rows if s not in (missing, "")}
     if {"0", "-0"} <= known and known <= {"0", "-0", "7", "+7", "inf"}:
         return  # then it is a column of numbers, in which these are one

@@ -243,12 +243,19 @@ def _header(path: Path, delimiter: str) -> list[str]:
 
 def names_of(path: Path, delimiter: str) -> list[str]:
     """The columns of the file."""
-    return list(pq.read_schema(path).names) if _is_parquet(path) else _header(path, delimiter)
+    return list(_about_parquet(path).schema.to_arrow_schema().names) if _is_parquet(path) else _header(path, delimiter)
+
+
+def _about_parquet(path: Path) -> pq.FileMetaData:
+    try:
+        return pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        raise DataError(f"{path} starts like Parquet but is damaged.") from None
 
 
 def shape(path: Path, delimiter: str) -> tuple[list[str], int]:
     """The columns of the file, and how many rows it has."""
     names = names_of(path, delimiter)
     if _is_parquet(path):
-        return names, int(pq.read_metadata(path).num_rows)
+        return names, int(_about_parquet(path).num_rows)
     return names, sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))

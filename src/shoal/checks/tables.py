@@ -100,7 +100,7 @@ def _distinct(promise: Promise, combinations: Combinations) -> int:
     assert promise.about is not None
     classes, first = numbered(combinations, promise.columns)
     codes, levels = combinations.codes[promise.about], combinations.levels[promise.about]
-    known = ~_ignored(promise, combinations)[codes]
+    known = ~ignored_cells(promise, combinations)[codes]
     classes, values = classes[known], same_value(levels, combinations.is_missing(promise.about))[codes[known]]
     fewest = int(np.bincount(_pairs(classes, values)[0], minlength=len(first)).min(initial=len(values)))
     if promise.unit != "persons" or not fewest:
@@ -127,7 +127,7 @@ def _one_of_each(classes: IntArray, persons: IntArray, values: IntArray, many: i
 
 
 def _effective(promise: Promise, combinations: Combinations) -> float:
-    inside = _inside(promise, combinations, ~_ignored(promise, combinations))
+    inside = inside_classes(promise, combinations, ~ignored_cells(promise, combinations))
     if not len(inside.sizes) or not inside.sizes.all():
         return 0.0
     share = inside.rows / inside.sizes[inside.group]
@@ -136,7 +136,7 @@ def _effective(promise: Promise, combinations: Combinations) -> float:
 
 def _farthest(promise: Promise, combinations: Combinations) -> float:
     """The largest total variation between a class's values and all values."""
-    inside = _inside(promise, combinations)
+    inside = inside_classes(promise, combinations)
     share = inside.rows / inside.sizes[inside.group]
     # what a class has too little of adds up to what it has too much of
     return float(np.bincount(inside.group, np.maximum(share - inside.whole[inside.value], 0.0)).max(initial=0.0))
@@ -146,7 +146,12 @@ def _farthest_in_order(promise: Promise, combinations: Combinations) -> float:
     """The largest earth mover's distance over the order of values, each step between neighbours counting the same."""
     assert promise.about is not None
     levels, none = combinations.levels[promise.about], combinations.is_missing(promise.about)
-    inside = _inside(promise, combinations, value=places(levels, none, combinations.dates.get(promise.about, "")))
+    return farthest_along(promise, combinations, places(levels, none, combinations.dates.get(promise.about, "")))
+
+
+def farthest_along(promise: Promise, combinations: Combinations, place: IntArray) -> float:
+    """The same over an order that is given: the place of each cell's value."""
+    inside = inside_classes(promise, combinations, value=place)
     whole, sizes, farthest = inside.whole, inside.sizes, 0.0
     steps = max(len(whole) - 1, 1)
     at_once = max(1, DENSE // max(len(whole), 1))
@@ -193,7 +198,7 @@ _COUNTED: dict[str, Callable[[Promise, Combinations], float]] = {
 }
 
 
-class _Inside(NamedTuple):
+class Inside(NamedTuple):
     """The values of a confidential column inside the classes, class after class."""
 
     group: IntArray
@@ -203,7 +208,7 @@ class _Inside(NamedTuple):
     whole: FloatArray  # the share of each value in all classes together
 
 
-def _inside(promise: Promise, combinations: Combinations, counts: BoolArray | None = None, value: IntArray | None = None) -> _Inside:
+def inside_classes(promise: Promise, combinations: Combinations, counts: BoolArray | None = None, value: IntArray | None = None) -> Inside:
     """Of the cells that count, or of all; `value` is the number of each cell's value."""
     assert promise.about is not None
     classes, first = numbered(combinations, promise.columns)
@@ -222,10 +227,10 @@ def _inside(promise: Promise, combinations: Combinations, counts: BoolArray | No
     values, dense = np.unique(held_value, return_inverse=True)
     totals = np.bincount(codes, in_all, minlength=len(levels))[values]
     sizes = np.bincount(group, inside, minlength=len(first)).astype(np.float64)
-    return _Inside(group, dense.reshape(-1), inside, sizes, totals / max(totals.sum(), 1))
+    return Inside(group, dense.reshape(-1), inside, sizes, totals / max(totals.sum(), 1))
 
 
-def _ignored(promise: Promise, combinations: Combinations) -> BoolArray:
+def ignored_cells(promise: Promise, combinations: Combinations) -> BoolArray:
     """Which cells of the column that a promise is about are no values."""
     assert promise.about is not None
     ignored = are_codes(combinations.levels[promise.about], [code for code in promise.ignores if code])

@@ -186,8 +186,13 @@ class DiversityMeasure(QuasiMeasure):
             inside = release.once(question, partial(_inside, release, quasi, column, unknown), roles.missing.get(column))
             values[column] = self.of_column(inside, release.table, roles, column)
         worst = min(values.values()) if self.better == "higher" else max(values.values())
-        unit = "rows" if release.persons is None else "persons"
-        return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values, details={"unit": unit})
+        details = {"unit": "rows" if release.persons is None else "persons", **self.counted_by(release.table, roles, list(values))}
+        return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values, details=details)
+
+    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+        """What whoever counts again on the file must know: the codes of each column that mean missing."""
+        codes = {column: list(roles.missing[column]) for column in columns if roles.missing.get(column)}
+        return {"codes": codes} if codes else {}
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Also a confidential column."""
@@ -282,6 +287,10 @@ class RecursiveLDiversity(DiversityMeasure):
         holds = count[first] < self.c * tail - ROUNDING
         return int(np.bincount(group[holds], minlength=len(inside.sizes)).min())
 
+    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+        """Also c."""
+        return {"c": self.c, **super().counted_by(table, roles, columns)}
+
 
 class TCloseness(DiversityMeasure):
     """The largest distance between a class's distribution of a confidential column and the whole table's (Li, Li & Venkatasubramanian 2007)."""
@@ -298,17 +307,34 @@ class TCloseness(DiversityMeasure):
 
     def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
         """Missing is one more value; under the ordered distance it stands after the largest."""
-        ordered = self.distance == "ordered" or (self.distance == "automatic" and roles.scale(table, column) != "nominal")
+        ordered = self._ordered(table, roles, column)
         if ordered and roles.scale(table, column) == "ordinal":
             inside = _in_level_order(inside, roles, table, column)
         whole = np.bincount(inside.value, inside.overall) / inside.overall.sum()
         whole = whole[whole > 0] if ordered else whole
         return _ordered_distance(inside, whole) if ordered else _equal_distance(inside, whole)
 
+    def _ordered(self, table: Table, roles: Roles, column: str) -> bool:
+        return self.distance == "ordered" or (self.distance == "automatic" and roles.scale(table, column) != "nominal")
+
+    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+        """The distance of each column; and of levels those that some row has, in their order, which a file does not tell."""
+        ordered = [column for column in columns if self._ordered(table, roles, column)]
+        levels = {column: _levels(table, roles, column) for column in ordered if roles.scale(table, column) == "ordinal"}
+        there = {column: {str(cell) for cell in table.levels(column).to_pylist()} for column in levels}
+        said = {column: [level for level in order if level in there[column]] for column, order in levels.items()}
+        distance = {column: "ordered" if column in ordered else "equal" for column in columns}
+        return {"distance": distance, **({"levels": said} if said else {})}
+
+
+def _levels(table: Table, roles: Roles, column: str) -> tuple[str, ...]:
+    """Lowest first; codes for missing that are no levels stand behind them."""
+    return tuple(dict.fromkeys((*roles.levels(table, column), *roles.missing.get(column, ()))))
+
 
 def _in_level_order(inside: _Inside, roles: Roles, table: Table, column: str) -> _Inside:
     """Codes sort by text; levels have their own order. Missing stays last."""
-    place = {level: i for i, level in enumerate(roles.levels(table, column))}
+    place = {level: i for i, level in enumerate(_levels(table, roles, column))}
     new = np.array([len(place) if v is None else place[str(v)] for v in table.levels(column).to_pylist()])
     dense = np.unique(new, return_inverse=True)[1]
     value = dense[inside.value]
