@@ -416,7 +416,7 @@ def test_verify_sees_a_swapped_column(shoal, run):
 
 def test_verify_sees_a_value_that_breaks_k(shoal, run):
     change(run, lambda lines: [*lines[:-1], "1.25," + lines[-1].split(",", 1)[1]])
-    assert {"bytes (sha-256)", "smallest class, rows", "unique rows", "k-anonymity over age, income"} <= verdict(shoal, run)
+    assert {"bytes (sha-256)", "k-anonymity", "k-anonymity: uniques", "k-anonymity over age, income"} <= verdict(shoal, run)
 
 
 def forge(run, how):
@@ -445,13 +445,13 @@ def test_verify_sees_forged_counts(shoal, run):
 
 def test_verify_sees_a_forged_smallest_class(shoal, run):
     forge(run, lambda said: next(m for m in said["measures"] if m["name"] == "k-anonymity").update(value=30))
-    assert verdict(shoal, run) == {"smallest class, rows"}
+    assert verdict(shoal, run) == {"k-anonymity"}
 
 
 def test_verify_sees_forged_uniques(shoal, released, table):
     folder = released("protect", table, *ROLES, "-m", "noise")
     forge(folder, lambda said: next(m for m in said["measures"] if m["name"] == "k-anonymity")["details"].update(uniques=0))
-    assert verdict(shoal, folder) == {"unique rows"}
+    assert verdict(shoal, folder) == {"k-anonymity: uniques"}
 
 
 def test_verify_parquet(shoal, released, desk):

@@ -6,7 +6,10 @@ from tests.data import ROOT
 from tools.lowest import pins
 from tools.nearest_tests import nearest
 
-PROJECT = '[project]\ndependencies = ["numpy{0}"]\n[project.optional-dependencies]\ndocuments = ["lxml>=5"]\nsign = ["cryptography>=42"]\ndev = ["pandas>=2.1", "ruff>=0.6"]\n'
+PROJECT = (
+    '[project]\ndependencies = ["numpy{0}"]\n[project.optional-dependencies]\n'
+    'documents = ["lxml>=5"]\nsign = ["cryptography>=42"]\ndev = ["pandas>=2.1", "ruff>=0.6"]\n'
+)
 SOURCES = {"src/shoal/methods/noise.py": "class Noise:\n", "src/shoal/kernels/__init__.py": "def _own(): ...\n"}
 TESTS = {
     "tests/known/test_masking.py": "Noise(p=1)",

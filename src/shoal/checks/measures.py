@@ -57,8 +57,8 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
         if part.name in CLASSES:
             counted = of_classes(part.name, sizes) if quasi else Counted(None)
         elif part.name in VALUES:
-            if part.name == "t-closeness" and part.value is not None and "distance" not in part.details:  # of an earlier version
-                believed.append(part.name)
+            if part.name == "t-closeness" and part.value is not None and "distance" not in part.details:
+                found.append(Checked("t-closeness: distance", "not said", "needed", False))
                 continue
             counted = of_values(part, combinations, quasi, confidential) if quasi and confidential else Counted(None)
         elif part.name == HOUSEHOLDS:

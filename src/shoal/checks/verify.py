@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from shoal.certificate import (
 from shoal.checks.combinations import Combinations, cells_of, shape, stretches
 from shoal.checks.consistency import consistent
 from shoal.checks.folder import check_beside, check_folder, is_plain
-from shoal.checks.tables import as_counted, columns_to_read, count, sizes_of_classes
+from shoal.checks.measures import columns_to_recount, recount_measures
+from shoal.checks.tables import as_counted, columns_to_read, count
 from shoal.errors import DataError
 from shoal.folders import REPORT, SIGNATURE, sha256_of
 from shoal.promises import Checked
@@ -51,8 +51,8 @@ def verify(release: Path, certificate: Path, signer: Path | None = None) -> Veri
         holds = _is_signed(certificate, asked)
         checks.append(Checked("signature", asked.fingerprint, "of this key" if holds else "none of this key", holds))
         signed_by = asked.fingerprint if holds else None
-    checks += _verified(release, certificate, certified)
-    return Verified(tuple(checks), tuple(_believed(certified)), signed_by)
+    found, believed = _verified(release, certificate, certified)
+    return Verified((*checks, *found), tuple(_believed(certified, believed)), signed_by)
 
 
 def _is_signed(certificate: Path, signer: Signer) -> bool:
@@ -60,11 +60,12 @@ def _is_signed(certificate: Path, signer: Signer) -> bool:
     return is_plain(beside) and beside.stat().st_size < 1000 and signer.signed(certificate.read_bytes(), beside.read_bytes())
 
 
-def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> list[Checked]:
+def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tuple[list[Checked], list[str]]:
+    """The checks of what a certificate is of, and the measures of the release that are believed all the same."""
     if isinstance(certified, DocumentsCertificate):
         from shoal.checks.documents import verify_documents
 
-        return verify_documents(release, certified)
+        return verify_documents(release, certified), []
     file = release / certified.release.file if release.is_dir() and not release.is_symlink() else release
     checks = [
         _lists(certified, certified.release),
@@ -77,12 +78,13 @@ def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> li
     if not is_plain(file):
         if not file.exists():
             raise DataError(f"There is no file {file}.")
-        return [*checks, Checked("a plain file", file.name, "a link or a device", False)]
+        return [*checks, Checked("a plain file", file.name, "a link or a device", False)], []
     if isinstance(certified, CollectionCertificate):
         from shoal.checks.collections import verify_collection
 
-        return [*checks, *verify_collection(file, certified), *consistent(certified)]
-    return [*checks, *verify_table(file, certified), *consistent(certified)]
+        return [*checks, *verify_collection(file, certified), *consistent(certified)], []
+    counted, believed = verify_table(file, certified)
+    return [*checks, *counted, *consistent(certified)], believed
 
 
 def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
@@ -94,7 +96,7 @@ def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
     )
 
 
-def _believed(certified: AnyCertificate) -> list[str]:
+def _believed(certified: AnyCertificate, measured: list[str]) -> list[str]:
     """What was measured on the original, or known only to whoever made it."""
     believed = ["the day, the versions and the warnings"]
     if isinstance(certified, DocumentsCertificate):
@@ -105,14 +107,16 @@ def _believed(certified: AnyCertificate) -> list[str]:
         if certified.unit.counted == "persons":
             believed.append("whose each row is, and so what counts persons")
     measures = [one.name for one in certified.measures if one.needs == "original" and one.value is not None]
+    believed += [f"measures of the release: {', '.join(measured)}"] if measured else []
     attacks = [one.name for one in certified.attacks]
     believed += [f"measures against the original: {', '.join(measures)}"] if measures else []
     believed += [f"rates of attacks: {', '.join(attacks)}"] if attacks else []
     return believed
 
 
-def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
-    """Hold a release against its certificate: bytes, rows, columns, promises, and every measure of its classes."""
+def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checked], list[str]]:
+    """Hold a release against its certificate: bytes, rows, columns, promises, and every measure that the file can show; and the names of those
+    measures of the release that are believed."""
     about = certificate.release
     names, rows = shape(path, about.delimiter)
     digest = sha256_of(path)
@@ -121,12 +125,10 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
         Checked("rows", about.rows, rows, rows == about.rows),
         Checked("columns", list(about.columns), names, names == list(about.columns)),
     ]
-    quasi = [column for column in certificate.roles.quasi if column in names]
     there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
-    columns = list(dict.fromkeys([*quasi, *columns_to_read(there, names)]))
-    cells = cells_of(stretches(path, about.delimiter, columns), columns, missing=about.missing)
-    combinations = cells.combinations(list(dict.fromkeys([*quasi, *(c for one in there if one.kind.of == "classes" for c in one.needs)])))
-    found += _class_sizes(combinations, quasi, certificate) if quasi else []
+    columns = list(dict.fromkeys([*columns_to_recount(certificate, names), *columns_to_read(there, names)]))
+    cells = cells_of(stretches(path, about.delimiter, columns), columns, missing=about.missing, dates=about.dates)
+    combinations = cells.combinations(list(dict.fromkeys(c for one in there if one.kind.of == "classes" for c in one.needs)))
     for one in certificate.promises:
         if one.promise not in there:
             found.append(Checked(one.what, one.value, "columns missing", False))
@@ -139,7 +141,8 @@ def verify_table(path: Path, certificate: TableCertificate) -> list[Checked]:
         found.append(counted)
         if one.found != counted.found or one.holds != counted.holds:
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
-    return found
+    recounted, believed = recount_measures(certificate, cells)
+    return [*found, *recounted], believed
 
 
 def _bounded(one: PromisePart, combinations: Combinations) -> list[Checked]:
@@ -150,20 +153,3 @@ def _bounded(one: PromisePart, combinations: Combinations) -> list[Checked]:
         return []
     most = count(in_rows, combinations)
     return [Checked(f"{one.sentence}: at most", one.found, most, in_rows.kept_by(most) and one.holds and one.found <= most)]
-
-
-def _class_sizes(combinations: Combinations, quasi: Sequence[str], certificate: TableCertificate) -> list[Checked]:
-    measured = certificate.measure("k-anonymity")
-    if measured is None or measured.value is None:
-        return []
-    sizes = sizes_of_classes(combinations, quasi)
-    smallest, uniques = (int(sizes.min()) if len(sizes) else 0), int((sizes == 1).sum())
-    about, persons = measured.details, measured.details.get("unit") == "persons"
-    said = [about.get("rows"), about.get("unique_rows")] if persons else [measured.value, about.get("uniques")]
-    found = [
-        Checked("smallest class, rows", said[0], smallest, smallest == said[0] and about.get("rows", smallest) == smallest),
-        Checked("unique rows", said[1], uniques, uniques == said[1] and about.get("unique_rows", uniques) == uniques),
-    ]
-    if persons:  # there are no more than rows; how many fewer, the file does not tell
-        found.append(Checked("smallest class, persons: at most", measured.value, smallest, 1 <= measured.value <= smallest))
-    return found
