@@ -147,7 +147,7 @@ def test_patterns_words_and_context(tmp_path):
         ("[kinds.a]\nwords = ['x']\nlabel = 'a b'", "label"),
         ("[kinds.'A b']\nwords = ['x']", "small letters"),
         ("[kinds]\na = 1", "must be a table"),
-        ("[kinds", "is not TOML"),
+        ("[kinds", "is not valid TOML"),
     ],
 )
 def test_bad_kinds_files_get_a_sentence(tmp_path, text, says):

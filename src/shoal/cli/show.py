@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from shoal.cli.stderr import visible
 from shoal.contracts import Progress
 
 
@@ -18,7 +19,7 @@ def data(value: Any) -> None:
 
 def say(text: str) -> None:
     """Talk, to stderr."""
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
 
 
 def table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -27,11 +28,11 @@ def table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> No
     from rich.markup import escape
     from rich.table import Table
 
-    shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    shown = Table(title=escape(visible(title)), title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     for name in names:
         shown.add_column(name, overflow="fold")
     for row in rows:
-        shown.add_row(*(escape(cell) for cell in row))
+        shown.add_row(*(escape("\n".join(map(visible, cell.split("\n")))) for cell in row))
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(shown)
 

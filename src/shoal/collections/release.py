@@ -15,6 +15,7 @@ from scipy import sparse
 from shoal.arrays import FloatArray, IntArray
 from shoal.collections.space import matrix_of, opened, save, texts_of, tidy
 from shoal.errors import DataError, OutputError, counted
+from shoal.parsing import parse_json
 from shoal.promises import Promise
 from shoal.release import Step
 
@@ -126,7 +127,7 @@ class CollectionRelease:
                 matrix_of(parts),
                 assignment,
                 texts_of(parts, "terms") or (),
-                tuple(_step(step) for step in json.loads(steps[0])) if steps else (),
+                tuple(_step(step) for step in parse_json(steps[0], path)) if steps else (),
                 np.full(len(assignment), -1, np.int64) if source_row is None else np.asarray(source_row, np.int64),
                 texts_of(parts, "labels"),
                 parts.get("idf"),

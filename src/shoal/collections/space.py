@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
 
 from shoal.arrays import BoolArray, FloatArray
-from shoal.errors import DataError, counted
+from shoal.errors import DataError, ShoalError, counted
 from shoal.folders import appearing, refuse_existing
+from shoal.parsing import parse_json
 
 FILE = "space.npz"
 UNIT = 1e-6  # how far a row's norm may be from 1
@@ -136,7 +136,7 @@ class Space:
                 texts_of(parts, "names") or (),
                 texts_of(parts, "labels"),
                 parts.get("idf"),
-                json.loads(built[0]) if built else None,
+                parse_json(built[0], path) if built else None,
                 texts_of(parts, "dropped") or (),
             )
 
@@ -274,7 +274,9 @@ def opened(path: Path) -> Iterator[Any]:
     try:
         with np.load(path, allow_pickle=False) as parts:
             yield parts
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, IndexError):
+    except ShoalError:
+        raise
+    except Exception:  # numpy has no end of ways to stumble over damage
         raise DataError(f"{path} is damaged, or was not written by shoal. Make it again.") from None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import DataError, did_you_mean
 from shoal.files import read_table
+from shoal.parsing import parse_json
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def _json_lines(source: Path, wanted: Sequence[str]) -> Iterator[dict[str, str]]
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line, source)
             yield {name: "" if row[name] is None else str(row[name]) for name in wanted}
-        except (ValueError, TypeError):
+        except (DataError, TypeError):
             raise DataError(f"{source}, line {number}: this is not an object in JSON.") from None
         except KeyError as missing:
             near = did_you_mean(str(missing.args[0]), row)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -9,6 +11,7 @@ from pydantic import Field
 
 from shoal.arrays import FloatArray
 from shoal.contracts import Progress, Scope, Source, quiet
+from shoal.errors import counted
 from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.recoding import Change, changed
 from shoal.randomness import Chance
@@ -35,11 +38,16 @@ class Noise(ColumnMethod):
         """Every cell draws by the row it is in, so that the draws do not depend on where values are missing."""
         columns = self.chosen(table, roles, ("numeric",))
         shape = self.shape(table, columns)
+        beyond = dict.fromkeys(columns, 0)
 
         def noisy(batch: Batch) -> Change:
             values = batch.table.numbers(columns)
             draws = np.column_stack([chance.normal(batch.ids, column) for column in columns])
             moved = values + self.p * (draws @ shape.T)
+            for j, column in enumerate(columns):
+                low, high = batch.table.calendar(column)
+                beyond[column] += int(((moved[:, j] < low) | (moved[:, j] > high)).sum())
+                moved[:, j] = np.clip(moved[:, j], low, high)
             known = [j for j in range(len(columns)) if not np.isnan(values[:, j]).all()]
             return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known})
 
@@ -47,7 +55,7 @@ class Noise(ColumnMethod):
         warnings = constant_columns(table.counts(columns).table, columns, len(table))
         release = changed(batches, noisy, roles, self.step(columns, ()), chance, warnings)
         progress("noise", 1, 1)
-        return release
+        return replace(release, warnings=(*release.warnings, *_beyond_calendar(beyond)))
 
     def shape(self, table: Source, columns: tuple[str, ...]) -> FloatArray:
         """What independent standard normal draws are multiplied by."""
@@ -56,3 +64,11 @@ class Noise(ColumnMethod):
             return np.diag(moments.deviations)
         weights, axes = np.linalg.eigh(moments.covariances)
         return np.asarray(axes * np.sqrt(np.maximum(weights, 0)))
+
+
+def _beyond_calendar(beyond: Mapping[str, int]) -> list[str]:
+    return [
+        f"Column '{column}': noise took {counted(rows, 'date')} out of the calendar; the calendar's first or last day is released instead. Use a smaller p."
+        for column, rows in beyond.items()
+        if rows
+    ]

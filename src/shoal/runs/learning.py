@@ -129,18 +129,23 @@ def _target(original: Table, roles: Roles) -> tuple[str, Measured]:
 def _wanted(table: Table, original: Table, target: str, measured: Measured) -> FloatArray:
     """What models should say of each row: its number, or the number of its class in the original; NaN where there is none."""
     if measured == "R2":
-        return table.number(target)
-    code = {text: float(i) for i, text in enumerate(original.levels(target).cast(pa.string()).to_pylist())}  # missing is a class
-    wanted = np.array([code.get(text, np.nan) for text in table.levels(target).cast(pa.string()).to_pylist()])[table.codes(target)]
+        wanted = table.number(target)
+    else:
+        code = {text: float(i) for i, text in enumerate(original.levels(target).cast(pa.string()).to_pylist())}  # missing is a class
+        wanted = np.array([code.get(text, np.nan) for text in table.levels(target).cast(pa.string()).to_pylist()])[table.codes(target)]
     if np.isnan(wanted).all():
-        raise DataError(f"No class of the target '{target}' is left in a protected half. Protect other columns, and release it as it is.")
+        what = "value" if measured == "R2" else "class"
+        raise DataError(f"No {what} of the target '{target}' is left in a protected half. Protect other columns, and release it as it is.")
     return np.asarray(wanted)
 
 
 def _score(predicted: NDArray[Any], right: FloatArray, measured: Measured) -> float:
     if measured == "accuracy":
         return float((predicted == right).mean())
-    return float(1 - ((right - predicted) ** 2).sum() / ((right - right.mean()) ** 2).sum())
+    spread = ((right - right.mean()) ** 2).sum()
+    if not spread:
+        raise DataError("The target is the same in all rows of a half that know it; there is nothing to explain. Name another target.")
+    return float(1 - ((right - predicted) ** 2).sum() / spread)
 
 
 def halves(labels: IntArray, rng: np.random.Generator) -> IntArray:

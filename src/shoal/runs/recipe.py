@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import tomli_w
 from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
+from shoal.parsing import parse_toml, read_text
 from shoal.randomness import chance_for
 from shoal.registry import TableKind, everything, make
 from shoal.release import Release, Step
@@ -23,7 +23,7 @@ from shoal.runs.links import linked
 from shoal.runs.persons import by_person, refuse_counting_rows
 from shoal.table import Table
 
-_SECTIONS = ("input", "name", "encoding", "delimiter", "missing", "roles", "step", "measure", "attack")
+_SECTIONS = ("input", "name", "encoding", "delimiter", "missing", "formulas", "roles", "step", "measure", "attack")
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Recipe:
     attacks: tuple[Attack, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)  # encoding, delimiter, missing: only where the file does not tell
     name: str = ""  # of the data, for the certificate and the reports: the input's file name is never told
+    formulas: str = "keep"  # or escape: how text is written that a spreadsheet program would run
 
     @staticmethod
     def read(path: str | Path) -> Recipe:
@@ -56,6 +57,8 @@ class Recipe:
             raise ParameterError('A recipe needs at least one step, such as [[step]] then method = "mdav".')
         if not isinstance(given.get("name", ""), str):
             raise ParameterError('In a recipe, name must be a text, such as name = "Hospital stays 2025".')
+        if given.get("formulas", "keep") not in ("keep", "escape"):
+            raise ParameterError("In a recipe, formulas must be keep or escape.")
         reading = {key: given[key] for key in ("encoding", "delimiter", "missing") if key in given}
         if isinstance(reading.get("missing"), str):
             reading["missing"] = [reading["missing"]]
@@ -70,12 +73,17 @@ class Recipe:
             _made("attack", given.get("attack", []), "name"),
             reading,
             given.get("name", ""),
+            given.get("formulas", "keep"),
         )
 
     def toml(self, folder: Path) -> str:
         """As TOML for a file in `folder`; the input is named relative to it."""
-        parts: dict[str, Any] = {"input": Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()}
+        place = Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()
+        if not place.isascii() and os.fsencode(place) != place.encode("utf-8", "replace"):
+            raise DataError("The name of the input, or of a folder it is in, is not UTF-8, and a recipe must name it. Rename it first.")
+        parts: dict[str, Any] = {"input": place}
         parts |= {"name": self.name} if self.name else {}
+        parts |= {"formulas": self.formulas} if self.formulas != "keep" else {}
         parts |= dict(self.reading) | {"roles": self.roles.plain()}
         parts["step"] = [{"method": step.name} | _given(step) for step in self.steps]
         for section, things in (("measure", self.measures), ("attack", self.attacks)):
@@ -86,16 +94,7 @@ class Recipe:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file, or a sentence saying which line is wrong."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder. Name a TOML file.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}.") from None
+    return parse_toml(read_text(path), path)
 
 
 def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress = quiet) -> Release:

@@ -4,7 +4,6 @@ Scores of a token are sums over what is known of its form and of the forms besid
 long text is a matter of adding rows of a table and one pass of forward and backward sums.
 """
 
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -141,7 +140,7 @@ def load_model(path: Path) -> Model:
             dense = np.zeros((len(names), len(LABELS)))
             dense[saved["rows"].cumsum(), saved["labels"]] = saved["values"].astype(np.float64)
             return Model(dict(zip(names, dense, strict=True)), saved["transitions"].astype(np.float64))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+    except Exception:  # numpy has no end of ways to stumble over damage
         raise DataError(f"The tagger's model {path.name} cannot be read. Install shoal again, or train it with 'make tagger'.") from None
 
 

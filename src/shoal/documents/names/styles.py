@@ -19,6 +19,7 @@ from shoal.documents.names.folding import bare, tokens
 from shoal.documents.names.places import continent_of, country_of, gazetteer
 from shoal.documents.names.surrogates import Surrogates, draw_shift, shifted
 from shoal.errors import DataError, ParameterError
+from shoal.parsing import parse_json
 
 Style = Literal["label", "surrogate", "black-box", "general"]
 STYLES: tuple[Style, ...] = ("label", "surrogate", "black-box", "general")
@@ -193,13 +194,13 @@ def map_from_json(text: str) -> dict[str, list[str]]:
     """Replacement -> the names behind it, fullest form first. A black box has many."""
     try:
         names: dict[str, list[str]] = {}
-        for entry in json.loads(text)["entities"]:
+        for entry in parse_json(text, "map.json")["entities"]:
             for put in entry["replacements"]:
                 if not isinstance(put, str) or not isinstance(entry["name"], str):
                     raise TypeError
                 names.setdefault(put, []).append(entry["name"])
         return names
-    except (ValueError, KeyError, TypeError) as error:
+    except (DataError, KeyError, TypeError) as error:
         raise DataError(
             "This is not a map of replacements as shoal writes it. Take the one from the case's private folder, unchanged."
         ) from error

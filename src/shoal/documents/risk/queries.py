@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.errors import DataError, ParameterError
+from shoal.parsing import parse_toml
 from shoal.text.search import SearchEngine, query_terms
 
 Agreement = Literal["nmi", "overlap"]
@@ -187,11 +187,10 @@ def shared_threshold(engine: SearchEngine, queries: Sequence[Query]) -> float:
 def read_queries(path: Path) -> Queries:
     """Queries from a TOML file: tables [[utility]] and [[risk]] with name, words, and if known relevant and threshold; a list random."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise DataError(f"The queries '{path.name}' could not be read as UTF-8 text.") from problem
-    except tomllib.TOMLDecodeError as problem:
-        raise DataError(f"The queries '{path.name}' are not valid TOML: {problem}.") from problem
+    given = parse_toml(text, f"The file of queries '{path.name}'")
     unknown = set(given) - {"utility", "risk", "random"}
     if unknown:
         raise DataError(f"The queries '{path.name}' have '{min(unknown)}', but only [[utility]], [[risk]] and random are known.")

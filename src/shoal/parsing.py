@@ -1,0 +1,61 @@
+"""Parsing: JSON and TOML of anybody's making, or a sentence that quotes nothing of them.
+
+A thousand nested brackets are no file of shoal's, and end in a sentence like every other slip.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shoal.errors import DataError
+
+
+def parse_json(text: str, path: Path | str) -> Any:
+    """What a JSON text says. NaN and Infinity are no JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path} is not valid JSON (line {error.lineno}, column {error.colno}).") from None
+    except ValueError:  # NaN, or a number of thousands of digits
+        raise DataError(f"{path} is not valid JSON: it holds a number that is none.") from None
+    except RecursionError:
+        raise DataError(f"{path} is not valid JSON: it is nested too deeply.") from None
+
+
+def parse_toml(text: str, path: Path | str) -> dict[str, Any]:
+    """What a TOML text says."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path} is not valid TOML{_place(str(error))}.") from None
+    except ValueError:  # a number of thousands of digits, or a day that no calendar has
+        raise DataError(f"{path} is not valid TOML: it holds a number or date that is none.") from None
+    except RecursionError:
+        raise DataError(f"{path} is not valid TOML: it is nested too deeply.") from None
+
+
+def read_text(path: Path) -> str:
+    """The UTF-8 text of a file, with or without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder. Name a file.") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not UTF-8 text.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'its name is none'}.") from None
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _place(message: str) -> str:
+    """Where TOML went wrong. The rest of the message may quote a key or a value."""
+    begin = message.rfind("(at ")
+    return f" {message[begin:]}" if begin >= 0 else ""
