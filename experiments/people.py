@@ -24,13 +24,13 @@ import pyarrow as pa
 
 from shoal.checks.tables import check_file, check_release
 from shoal.errors import ShoalError
-from shoal.files import write_table
 from shoal.promises import Promise
 from shoal.registry import make
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.recipe import apply_steps, ready
 from shoal.table import Table
+from shoal.writing import write_table
 
 QUASI = ("age", "sex", "zip")
 METHODS = (

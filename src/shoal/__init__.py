@@ -11,7 +11,7 @@ __version__ = "0.2.0"
 _WHERE = {
     "Table": "shoal.table",
     "read_table": "shoal.files",
-    "write_table": "shoal.files",
+    "write_table": "shoal.writing",
     "Roles": "shoal.roles",
     "suggest_roles": "shoal.suggest",
     "Release": "shoal.release",
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from shoal.example import invented_survey as invented_survey
     from shoal.example import invented_visits as invented_visits
     from shoal.files import read_table as read_table
-    from shoal.files import write_table as write_table
     from shoal.release import Release as Release
     from shoal.roles import Roles as Roles
     from shoal.runs.documents import detect_documents as detect_documents
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from shoal.score import Score as Score
     from shoal.suggest import suggest_roles as suggest_roles
     from shoal.table import Table as Table
+    from shoal.writing import write_table as write_table
 
 __all__ = ["__version__", *_WHERE]
 

@@ -1,4 +1,4 @@
-"""Reading and writing tables: CSV whose delimiter, encoding, decimal mark and missing tokens are found out, and Parquet."""
+"""Reading tables: CSV whose delimiter, encoding, decimal mark and missing tokens are found out, and Parquet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from shoal import cell
-from shoal.errors import DataError, OutputError, did_you_mean
+from shoal.errors import DataError, did_you_mean
 from shoal.table import Format, Table
 
 # Missing in any column; and, only where all the rest are numbers, also:
@@ -30,6 +30,7 @@ _WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _CODE = r"^[+-]?0[0-9]|^[+-]?[0-9]{19,}$"
 _INFINITE = r"^[+-]?(inf|Inf|INF|infinity|Infinity)$"
+csv.field_size_limit(2**31 - 1)  # a cell may hold a letter, or a book; Python's own limit is 131,072 characters
 
 
 def read_table(
@@ -46,7 +47,9 @@ def read_table(
             with pq.ParquetFile(path) as file:
                 arrow, cells = _without_lists(file.read())
                 table = replace(Table.of(arrow), cells=cells)
-        except (pa.ArrowInvalid, OSError):
+        except DataError:
+            raise
+        except Exception:  # of every kind, with messages that may quote a cell; a size that damage made absurd is no lack of memory
             raise DataError(f"{path} starts like Parquet but is damaged.") from None
         found = replace(table, format=Format("parquet"))
     else:
@@ -90,13 +93,14 @@ def _first_bytes(path: Path) -> bytes:
 def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:
     raw, encoding = _as_utf8(path, path.read_bytes(), encoding)
     raw += b"" if raw.endswith(b"\n") else b"\n"  # Arrow takes a header without a line end for no header
-    sample = raw[:200_000].decode("utf-8", "ignore")  # the last letter may be cut
-    if len(raw) > 200_000 and sample.count("\n") > 1:
+    begins = max(200_000, raw.index(b"\n") + 1)  # a header of many columns is longer than any sample
+    sample = raw[:begins].decode("utf-8", "ignore")  # the last letter may be cut
+    if len(raw) > begins and sample.count("\n") > 1:
         sample = sample[: sample.rfind("\n") + 1]
     try:
         delimiter = delimiter or _delimiter(sample)
         header = next((row for row in _cells(sample, delimiter) if row), [])
-    except csv.Error:  # a cell of more than 131,072 characters
+    except csv.Error:
         raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
     names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(header)]
     if not names:
@@ -108,7 +112,7 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
         )
     strings = _strings(path, raw, names, delimiter, _forms(sample, delimiter, names, as_text))
     del raw
-    decimal = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
+    decimal: Literal[".", ","] = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
     tokens, columns, used = {token for token in (*MISSING, *missing) if token}, [], set()
     for name in names:
         if strings.column(name).type == pa.int64():
@@ -274,7 +278,7 @@ def _uses_decimal_comma(strings: pa.Table) -> bool:
         cells = cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING_NUMBER))))
         if not len(cells):
             continue
-        all_numbers = pc.all(pc.match_substring_regex(cells, r"^[+-]?[0-9]+([.,][0-9]+)?$")).as_py()
+        all_numbers = pc.all(pc.match_substring_regex(cells, r"^[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?$")).as_py()
         if all_numbers:
             comma |= pc.any(pc.match_substring(cells, ",")).as_py()
             point |= pc.any(pc.match_substring(cells, ".")).as_py()
@@ -318,6 +322,8 @@ def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[s
 def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
     """The cells as numbers if every known one is; codes with leading zeros, or too long to be exact, are text."""
     if decimal == ",":
+        if pc.any(pc.match_substring(known, ".")).as_py():  # of two marks in a column neither is known to be that of decimals
+            return None
         cells, known = pc.replace_substring(cells, ",", "."), pc.replace_substring(known, ",", ".")
     cells = pc.replace_substring_regex(cells, r"^\+", "")  # which Arrow does not read
     if _all_match(known, _WHOLE):
@@ -335,32 +341,6 @@ def _all_match(cells: pa.Array, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(head, pattern)).as_py() and pc.all(pc.match_substring_regex(cells, pattern)).as_py())
 
 
-def write_table(table: Table, path: str | Path) -> None:
-    """Write a table the way it was read: same kind of file, delimiter, decimal mark and missing token; CSV always in UTF-8."""
-    path = Path(path)
-    try:
-        if table.format.kind == "parquet" or path.suffix in (".parquet", ".pq"):
-            pq.write_table(_with_lists(table), path)
-        else:
-            with path.open("wb") as file:
-                for lines in _csv_lines(table):
-                    file.write(lines)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
-
-
-def _with_lists(table: Table) -> pa.Table:
-    """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
-    arrow = table.written
-    for name in table.cells:
-        if name in arrow.column_names and table.kind(name) == "text":
-            levels = pa.array([cell.as_list(text) for text in table.levels(name).to_pylist()], pa.list_(pa.string()))
-            field = pa.field(name, levels.type, metadata={"shoal": "cells"})
-            arrow = arrow.set_column(arrow.column_names.index(name), field, levels.take(pa.array(table.codes(name))))
-    return arrow
-
-
 def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
     """Such lists back in the notation, and which columns they were."""
     found = []
@@ -370,31 +350,3 @@ def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
             texts = pa.array([cell.from_list(values) for values in arrow.column(i).to_pylist()], pa.string())
             arrow = arrow.set_column(i, field.name, texts)
     return arrow, frozenset(found)
-
-
-def _csv_lines(table: Table) -> Iterator[bytes]:
-    """Header, then lines by the hundred thousand, joined by Arrow; a cell is quoted only where it must be."""
-    mark, arrow = table.format.delimiter, table.written
-    names = _quoted(pa.array(arrow.column_names), mark).to_pylist()
-    yield (mark.join(names) + "\n").encode()
-    for begin in range(0, arrow.num_rows, 100_000):
-        part = arrow.slice(begin, 100_000)
-        cells = []
-        for name in arrow.column_names:
-            column = part.column(name).combine_chunks()
-            text = column.cast(pa.string())
-            if table.format.decimal == "," and pa.types.is_floating(column.type):
-                text = pc.replace_substring(text, ".", ",")
-            text = _quoted(text.fill_null(table.format.missing), mark)
-            if arrow.num_columns == 1:  # an empty line would be no row
-                text = pc.if_else(pc.equal(text, ""), '""', text)
-            cells.append(text)
-        yield ("\n".join(pc.binary_join_element_wise(*cells, mark).to_pylist()) + "\n").encode()
-
-
-def _quoted(text: pa.Array, mark: str) -> pa.Array:
-    special = pc.match_substring_regex(text, f'["\\r\\n{re.escape(mark)}]|^\\s|\\s$')
-    if not pc.any(special).as_py():
-        return text
-    inside = pc.replace_substring(text, '"', '""')
-    return pc.if_else(special, pc.binary_join_element_wise('"', inside, '"', ""), text)

@@ -50,7 +50,7 @@ def three_digits(value: float) -> float:
 def in_steps(value: float, step: float = STEP) -> float:
     """The nearest multiple of a step, half to even."""
     one = Decimal(repr(step))
-    return float((Decimal(repr(float(value))) / one).quantize(Decimal(1), rounding=ROUND_HALF_EVEN) * one)
+    return float((Decimal(repr(float(value))) / one).to_integral_value(ROUND_HALF_EVEN) * one)
 
 
 @dataclass(frozen=True)

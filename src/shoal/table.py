@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.dates import write_dates
+from shoal.dates import EARLIEST, LATEST, write_dates
 from shoal.errors import DataError, counted, did_you_mean
 from shoal.once import Once
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from shoal.randomness import Chance
     from shoal.rows import Batch
 
+_DAY = 86_400_000_000  # microseconds
+_NANOSECONDS = 2**63 // 1000 - _DAY  # microseconds that 64 bits of nanoseconds reach, but for a day
 FARTHEST = 1e75  # fourth powers of such numbers, and of one over them, still fit a float
 Kind = Literal["number", "date", "text", "flag", "empty"]
 
@@ -31,9 +35,10 @@ class Format:
 
     kind: Literal["csv", "parquet"] = "csv"
     delimiter: str = ","
-    decimal: str = "."
+    decimal: Literal[".", ","] = "."
     missing: str = ""
     encoding: str = "utf-8"
+    formulas: Literal["keep", "escape"] = "keep"  # text that a spreadsheet program would run
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,6 +244,12 @@ class Table:
             return whole.cast(integer).cast(counted_in).cast(type_, safe=False)
         return pa.array(values, mask=missing)
 
+    def calendar(self, name: str) -> tuple[float, float]:
+        """The first and last date that a column can hold and be written with, as `number` counts them; no bounds for other columns."""
+        if self.kind(name) != "date":
+            return -np.inf, np.inf
+        return _calendar(self.column(name).type, EARLIEST if name in self.date_formats else None)
+
     def without(self, names: Sequence[str]) -> Table:
         """A new table without some columns."""
         return replace(self, arrow=self.arrow.drop_columns([n for n in names if n in self.columns]))
@@ -297,6 +308,8 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             array = pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array) if pc.any(pc.equal(array, "")).as_py() else array
         if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
             array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
+        if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
+            _refuse_beyond_calendar(name, array)
         if pa.types.is_floating(array.type):
             # -0.0 and 0.0 are one value
             array = pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type))
@@ -323,11 +336,33 @@ def _plain(type_: pa.DataType) -> bool:
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise DataError(
-            f"The column name '{twice[0]}' appears {list(names).count(twice[0])} times. Rename the columns so that each is different."
-        )
+    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        raise DataError(f"The column name '{name}' appears {times} times. Rename the columns so that each is different.")
+
+
+def _calendar(type_: pa.DataType, earliest: datetime.date | None = None) -> tuple[float, float]:
+    """The years 1 to 9999, or those that dates in text are read in; what is counted in nanoseconds ends sooner."""
+    first, last = (earliest, LATEST) if earliest else (datetime.date.min, datetime.date.max)
+    days = [(day - datetime.date(1970, 1, 1)).days for day in (first, last)]
+    if pa.types.is_date(type_):
+        return float(days[0]), float(days[1])
+    # a day from the ends: a zone may shift them. A float does not tell single microseconds that far out
+    low, high = (days[0] + 1) * _DAY, (days[1] - 1) * _DAY
+    return (float(max(low, -_NANOSECONDS)), float(min(high, _NANOSECONDS))) if type_.unit == "ns" else (float(low), float(high))
+
+
+def _refuse_beyond_calendar(name: str, array: pa.Array) -> None:
+    """Arrow can hold years that no calendar has."""
+    type_ = array.type
+    unit = type_.unit if pa.types.is_timestamp(type_) else "ms" if pa.types.is_date64(type_) else "day"
+    per_day = {"s": 86_400, "ms": 86_400_000, "us": _DAY, "ns": 1000 * _DAY, "day": 1}[unit]
+    ends = pc.min_max(array.cast(pa.int32() if pa.types.is_date32(type_) else pa.int64()))
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    first, last = ((day - datetime.date(1970, 1, 1)).days for day in (datetime.date.min, datetime.date.max))
+    shift = 1 if getattr(type_, "tz", None) else 0  # a zone may move the first and last day out of the calendar
+    if low is not None and (low < (first + shift) * per_day or high >= (last + 1 - shift) * per_day):
+        raise DataError(f"Column '{name}' holds dates outside the years 1 to 9999. Clean them, or give the column as numbers.", about=name)
 
 
 def _counted_in(type_: pa.DataType) -> tuple[pa.DataType, pa.DataType]:

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal.runs.run as run_module
-from shoal import folders
+from shoal import unfinished
 from shoal.errors import ShoalError
 from shoal.files import read_table
 from shoal.methods import Noise
@@ -357,7 +357,7 @@ def test_a_disk_that_fills_up_while_the_release_is_written(refused, table, desk,
         yield b"age,income\n"
         full()
 
-    monkeypatch.setattr("shoal.files._csv_lines", some)
+    monkeypatch.setattr("shoal.writing._csv_lines", some)
     refused(*protect(table, desk / "run"), says="the disk is full")
 
 
@@ -446,7 +446,7 @@ def test_a_real_interrupt(desk):
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
     ) as running:
         assert running.stdout.readline() == "NOW\n"
-        assert [p.name for p in desk.iterdir() if p.name.startswith(".run-")], "the release is half-written now"
+        assert [p.name for p in desk.iterdir() if p.name.startswith(".shoal-unfinished-")], "the release is half-written now"
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
     assert running.returncode == 130
@@ -471,7 +471,7 @@ def test_terminated_leaves_nothing_visible(desk):
         running.stdout.readline()
         running.kill()
     assert not (desk / "run").exists()
-    left = [p for p in desk.iterdir() if p.name.startswith(".run-")]
+    left = [p for p in desk.iterdir() if p.name.startswith(".shoal-unfinished-")]
     assert all(p.stat().st_mode & 0o777 == 0o700 for p in left), "nobody else may read what is left"
 
 
@@ -583,7 +583,7 @@ def test_a_folder_nobody_may_write(refused, table, desk, monkeypatch):
     def no(*_args, **_words):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(folders.tempfile, "mkdtemp", no)
+    monkeypatch.setattr(unfinished.tempfile, "mkdtemp", no)
     refused(*protect(table, desk / "run"), says="cannot be made: Permission denied")
 
 
@@ -1135,15 +1135,15 @@ def test_out_of_memory(refused, table, desk, monkeypatch):
 
 
 def test_a_method_that_breaks_leaves_nothing(shoal, table, desk, monkeypatch):
-    """A programming error is a traceback for the programmer, but nothing is half-written."""
+    """A programming error is a sentence with a code, and nothing is half-written."""
 
     def breaks(*_args, **_words):
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(run_module, "measure_all", breaks)
     before = listing(desk)
-    with pytest.raises(RuntimeError):
-        shoal(*protect(table, desk / "run"))
+    ran = shoal(*protect(table, desk / "run"))
+    assert_refused(ran, "RuntimeError in", 3)
     assert listing(desk) == before
 
 

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from shoal import invented_survey
-from shoal.files import write_table
+from shoal.writing import write_table
 from tests.cli.conftest import read_csv
 
 GIVEN = ("--quasi", "sex,born,AGE15X", "--confidential", "DIABDX", "--missing-code", "AGE15X=-1", "--missing-code", "DIABDX=-1,-7,-8,-9")

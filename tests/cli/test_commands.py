@@ -14,11 +14,12 @@ import pytest
 from shoal import registry
 from shoal.certificate import MeasurePart
 from shoal.contracts import quiet
-from shoal.files import read_table, write_table
+from shoal.files import read_table
 from shoal.methods import Mdav, Noise
 from shoal.promises import Promise
 from shoal.published import Rounding
 from shoal.release import Release
+from shoal.writing import write_table
 from tests.cli.conftest import ROLES, SECRET, SOURCE, check_folder, listing, patients, read_csv, write_csv
 
 MDAV = ("-m", "mdav", "-p", "k=5")

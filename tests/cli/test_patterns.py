@@ -140,11 +140,11 @@ def test_a_list_of_patterns(shoal, released, table):
 def pattern_list(tmp_path_factory):
     """A list of patterns of a table with a column that has no part in it."""
     from shoal.example import invented_patients
-    from shoal.files import write_table
     from shoal.methods import AntiUnification
     from shoal.roles import Roles
     from shoal.runs.recipe import Recipe
     from shoal.runs.run import protect_to_folder
+    from shoal.writing import write_table
 
     desk = tmp_path_factory.mktemp("listed")
     write_table(invented_patients(400), desk / "patients.csv")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from shoal.example import invented_visits
-from shoal.files import write_table
+from shoal.writing import write_table
 from tests.cli.test_commands import ok
 
 QUASI = ("--quasi", "sex,birth_date,zip", "--confidential", "diagnosis", "--seed", "1", "-m", "mondrian", "-p", "k=3")

@@ -15,11 +15,11 @@ import pytest
 import shoal
 from shoal.certificate import FORMAT
 from shoal.example import invented_patients
-from shoal.files import write_table
 from shoal.registry import known
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import protect_to_folder
+from shoal.writing import write_table
 from tests.data import ROOT
 from tests.documents.tiny_wordnet import write_wordnet
 

@@ -12,7 +12,6 @@ from shoal.attacks import HouseholdLinkage
 from shoal.checks.tables import check_file, check_release
 from shoal.checks.verify import verify
 from shoal.errors import DataError, ParameterError
-from shoal.files import write_table
 from shoal.kernels.together import alike, is_shared, signatures
 from shoal.measures import UniqueHouseholds
 from shoal.methods import Mondrian, Noise
@@ -26,6 +25,7 @@ from shoal.runs.recipe import Recipe, apply_steps
 from shoal.runs.run import load_run, protect_to_folder, refresh
 from shoal.score import Knowledge
 from shoal.table import Table
+from shoal.writing import write_table
 
 # Two couples alike, a third with another wife's age, two singles alike, one who lives nowhere.
 PEOPLE = {

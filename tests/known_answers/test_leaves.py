@@ -5,7 +5,6 @@ import pytest
 
 import shoal
 from shoal.certificate import read_certificate
-from shoal.files import write_table
 from shoal.kernels.telling import binned, middle_ranks, spearman, told, told_ranks
 from shoal.methods import Mdav, Mondrian
 from shoal.roles import Roles
@@ -13,6 +12,7 @@ from shoal.runs.leaves import looked_over, what_leaves
 from shoal.runs.recipe import Recipe, apply_steps
 from shoal.runs.run import load_run, protect_to_folder, refresh
 from shoal.table import Table
+from shoal.writing import write_table
 
 
 def leaving(columns, roles, k=2):

@@ -408,7 +408,7 @@ def test_poor_tables_are_taken(name, columns):
 @pytest.mark.parametrize("name", sorted(known("method")))
 def test_no_report_calls_a_release_k_anonymous_that_is_not(name, tmp_path):
     """What the certificate promises is no more than what is counted; methods without the guarantee say so, beside the smallest class."""
-    from shoal.files import write_table
+    from shoal.writing import write_table
 
     patients = shoal.invented_patients(150)
     write_table(patients, tmp_path / "patients.csv")

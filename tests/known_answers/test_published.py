@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from shoal.certificate import AttackPart, MeasurePart, Summary, read_certificate
 from shoal.example import invented_patients
-from shoal.files import write_table
 from shoal.measures import CellLoss, KAnonymity
 from shoal.methods import Mdav
 from shoal.published import FEW, WITHHELD, Rounding, in_steps, three_digits
@@ -17,6 +16,7 @@ from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import load_run, protect_to_folder
 from shoal.testing import check_measure
+from shoal.writing import write_table
 
 
 def test_three_digits_half_to_even():
@@ -28,6 +28,7 @@ def test_three_digits_half_to_even():
 def test_steps_half_to_even():
     assert [in_steps(x) for x in (0.024, 0.025, 0.075, 0.12, 0.15)] == [0, 0, 0.1, 0.1, 0.15]
     assert in_steps(37.6, 5) == 40
+    assert in_steps(1e300) == 1e300
 
 
 @given(st.floats(-1e9, 1e9))

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from shoal import cell
 from shoal.checks.tables import check_file, check_release
 from shoal.checks.verify import verify
-from shoal.files import write_table
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
@@ -26,6 +25,7 @@ from shoal.runs.recipe import Recipe
 from shoal.runs.run import protect_to_folder
 from shoal.runs.sample import sample
 from shoal.table import Table
+from shoal.writing import write_table
 
 unhurried = settings(deadline=None, max_examples=40, derandomize=True)  # the first example pays for compiling
 METHODS = {method.name: method for method in (Mondrian, InfogainMondrian, BalancedMondrian, Kactus, KactusRefined)}

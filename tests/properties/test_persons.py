@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from experiments.people import QUASI, constant_in_households, households_alike, invented, most_different, recount, released, whose
 from shoal.checks.tables import check_file, check_release
 from shoal.errors import ShoalError
-from shoal.files import write_table
 from shoal.measures import DistinctLDiversity, EntropyLDiversity, KAnonymity, TCloseness
 from shoal.promises import Promise
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.evidence import TableSubject, attack_all
 from shoal.table import Table
+from shoal.writing import write_table
 
 ROW = st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["x", "y"]), st.sampled_from(["p", "q", "r", "-9", None]))
 

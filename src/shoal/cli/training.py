@@ -10,7 +10,7 @@ from shoal.cli import show
 from shoal.cli.verbs import names
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.files import read_table
-from shoal.folders import CERTIFICATE, sha256_of, write_text
+from shoal.folders import CERTIFICATE, sha256_of, whole_file, write_text
 from shoal.runs.run import load_run, table_certificate, with_cells_of
 
 
@@ -50,9 +50,9 @@ def learn(folder: Path | None, target: str, learner: list[str] | None, json: boo
 
 def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
     """A point table, and a file beside it that says it is a draw."""
-    from shoal.files import write_table
     from shoal.randomness import new_secret, rng_for
     from shoal.runs.sample import sample as draw
+    from shoal.writing import write_table
 
     about = out.with_name(out.name + ".about.json")
     for path in (out, about):
@@ -71,8 +71,9 @@ def sample(release: Path, out: Path, seed: int | None, json: bool) -> None:
         "rows": len(drawn),
         "seed": seed,
     }
-    write_table(drawn, out)
-    write_text(about, json_.dumps(label, indent=2) + "\n")
+    write_text(about, json_.dumps(label, indent=2) + "\n")  # first, so that no draw stands without it
+    with whole_file(out) as part:
+        write_table(drawn, part)
     if json:
         show.data({"file": str(out), **label})
     show.say(f"{out} holds one draw of {len(drawn):,} rows; {about.name} says so.")

@@ -88,6 +88,7 @@ def build_space(
 
 def _texts_of_files(source: Path, labels: Labels, progress: Progress) -> Texts:
     """Every document of a folder that can be read."""
+    from shoal.documents.failures import failure_of, sayable, utf8_name
     from shoal.documents.formats.read import find_documents, read_document
 
     texts, failed = {}, {}
@@ -95,9 +96,9 @@ def _texts_of_files(source: Path, labels: Labels, progress: Progress) -> Texts:
     for done, path in enumerate(paths, 1):
         name = path.relative_to(source).as_posix() if source.is_dir() else path.name
         try:
-            text = read_document(path, name).text
-        except ShoalError as error:
-            failed[name] = str(error)
+            text = read_document(path, utf8_name(name)).text
+        except Exception as error:
+            failed[sayable(name)] = failure_of(error)
             continue
         if labels == "folders" and "/" not in name:
             failed[name] = "It lies in no subfolder, so it has no label."
@@ -176,7 +177,7 @@ def protect_space(
         scores = measure_all(subject, (), secret, progress)
         attacked = attack_all(subject, (), secret, progress)
         certificate = published(_certificate(file, subject, checked, scores, attacked))
-        certificate = place.certify(certificate, collection_page(certificate), [RELEASE], key)
+        certificate = place.certify(certificate, collection_page(certificate), [certificate.release], key)
         place.keep(secret, release.source_row, {"space": str(folder.absolute()), "space_sha256": sha256_of(folder / FILE)})
     return certificate
 

@@ -1,0 +1,73 @@
+"""Writing tables, the way they were read: CSV, a cell quoted only where it must be, and Parquet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from shoal import cell
+from shoal.errors import OutputError
+from shoal.formulas import escaped, is_text
+from shoal.table import Table
+
+
+def write_table(table: Table, path: str | Path) -> None:
+    """Write a table the way it was read: same kind of file, delimiter, decimal mark and missing token; CSV always in UTF-8, formulas in it as
+    its format says."""
+    path = Path(path)
+    try:
+        if table.format.kind == "parquet" or path.suffix in (".parquet", ".pq"):
+            pq.write_table(_with_lists(table), path)
+        else:
+            with path.open("wb") as file:
+                for lines in _csv_lines(table):
+                    file.write(lines)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
+
+
+def _with_lists(table: Table) -> pa.Table:
+    """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
+    arrow = table.written
+    for name in table.cells:
+        if name in arrow.column_names and table.kind(name) == "text":
+            levels = pa.array([cell.as_list(text) for text in table.levels(name).to_pylist()], pa.list_(pa.string()))
+            field = pa.field(name, levels.type, metadata={"shoal": "cells"})
+            arrow = arrow.set_column(arrow.column_names.index(name), field, levels.take(pa.array(table.codes(name))))
+    return arrow
+
+
+def _csv_lines(table: Table) -> Iterator[bytes]:
+    """Header, then lines by the hundred thousand, joined by Arrow; a cell is quoted only where it must be."""
+    mark, arrow = table.format.delimiter, table.written
+    names = _quoted(pa.array(arrow.column_names), mark).to_pylist()
+    yield (mark.join(names) + "\n").encode()
+    for begin in range(0, arrow.num_rows, 100_000):
+        part = arrow.slice(begin, 100_000)
+        cells = []
+        for name in arrow.column_names:
+            column = part.column(name).combine_chunks()
+            text = column.cast(pa.string())
+            if table.format.formulas == "escape" and is_text(column.type):
+                text = escaped(text)
+            if table.format.decimal == "," and pa.types.is_floating(column.type):
+                text = pc.replace_substring(text, ".", ",")
+            text = _quoted(text.fill_null(table.format.missing), mark)
+            if arrow.num_columns == 1:  # an empty line would be no row
+                text = pc.if_else(pc.equal(text, ""), '""', text)
+            cells.append(text)
+        yield ("\n".join(pc.binary_join_element_wise(*cells, mark).to_pylist()) + "\n").encode()
+
+
+def _quoted(text: pa.Array, mark: str) -> pa.Array:
+    special = pc.match_substring_regex(text, f'["\\r\\n{re.escape(mark)}]|^\\s|\\s$')
+    if not pc.any(special).as_py():
+        return text
+    inside = pc.replace_substring(text, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', inside, '"', ""), text)
