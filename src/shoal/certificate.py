@@ -197,8 +197,10 @@ class TableFile(FilePart):
     rows: int
     columns: tuple[str, ...]
     delimiter: str = ","
+    decimal: Literal[".", ","] = "."  # the mark before decimals
     missing: str = ""  # how a missing cell is written
     dates: dict[str, str] = {}  # columns whose dates are not written year first, and how
+    formulas: Literal["keep", "escape"] = "keep"  # escape: an apostrophe stands before text that a spreadsheet program would run
     cells: tuple[str, ...] = ()
 
 

@@ -12,11 +12,11 @@ import pytest
 from shoal.checks.verify import verify
 from shoal.errors import DataError
 from shoal.example import invented_patients
-from shoal.files import write_table
 from shoal.registry import make
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import protect_to_folder
+from shoal.writing import write_table
 
 pytest.importorskip("cryptography", reason="the extra sign is not installed")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shoal.checks.tables import check_file
+from shoal.checks.values import Written
 from shoal.promises import Promise
 
 THREE = [
@@ -33,7 +34,7 @@ THREE = [
 @pytest.mark.parametrize(("lowest", "middle", "highest", "missing"), THREE)
 def test_the_middle_value_is_a_third_away(tmp_path: Path, lowest: str, middle: str, highest: str, missing: str) -> None:
     (tmp_path / "f.csv").write_text(f'q;s\na;{middle}\nb;"{lowest}"\nb;"{highest}"\n', encoding="utf-8")
-    (found,) = check_file(tmp_path / "f.csv", ";", [Promise("ordered-t-closeness", 0.34, ("q",), "s")], None, missing)
+    (found,) = check_file(tmp_path / "f.csv", ";", [Promise("ordered-t-closeness", 0.34, ("q",), "s")], None, Written(missing))
     assert found.found == pytest.approx(1 / 3)
     assert found.holds
 

@@ -9,7 +9,8 @@ import pytest
 from shoal.certificate import MeasurePart, TableCertificate
 from shoal.checks.combinations import cells_of, names_of, stretches
 from shoal.checks.measures import CLASSES, HOUSEHOLDS, VALUES, columns_to_recount, recount_measures
-from shoal.files import read_table, write_table
+from shoal.checks.values import Written
+from shoal.files import read_table
 from shoal.promises import Checked
 from shoal.published import published
 from shoal.registry import make
@@ -18,6 +19,7 @@ from shoal.runs.certify import certify
 from shoal.runs.evidence import Attacked, TableSubject, measure_all
 from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.run import check_kept
+from shoal.writing import write_table
 
 ALL = (*CLASSES, *VALUES, HOUSEHOLDS)
 QUASI = ("age", "town")
@@ -77,7 +79,7 @@ def certified(folder: Path, case: str, kind: str) -> tuple[TableCertificate, Pat
 def recount(certificate: TableCertificate, path: Path) -> tuple[list[Checked], list[str]]:
     about = certificate.release
     columns = columns_to_recount(certificate, names_of(path, about.delimiter))
-    cells = cells_of(stretches(path, about.delimiter, columns), columns, missing=about.missing, dates=about.dates)
+    cells = cells_of(stretches(path, about.delimiter, columns), columns, written=Written(about.missing, about.dates, about.decimal))
     return recount_measures(certificate, cells)
 
 

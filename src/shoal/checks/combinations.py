@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from shoal.arrays import BoolArray, IntArray
-from shoal.checks.values import is_missing
+from shoal.checks.values import AS_USUAL, Written, is_missing, without_escapes
 from shoal.errors import DataError
 
 STRETCH = 1 << 24  # bytes of a CSV file looked at together
@@ -32,12 +32,11 @@ class Combinations(NamedTuple):
     codes: dict[str, IntArray]
     levels: dict[str, pa.Array]  # the cell behind each number
     rows: IntArray
-    missing: str = ""  # how the file writes a missing cell
-    dates: Mapping[str, str] = {}  # how it writes dates, where not year first
+    written: Written = AS_USUAL
 
     def is_missing(self, column: str) -> BoolArray:
         """Whether the cell behind each number is none."""
-        return is_missing(self.levels[column], self.missing)
+        return is_missing(self.levels[column], self.written.missing)
 
     def cells(self, column: str, some: IntArray) -> list[Any]:
         """The cells of some combinations."""
@@ -49,18 +48,17 @@ class Cells(NamedTuple):
 
     codes: dict[str, IntArray]
     levels: dict[str, pa.Array]
-    missing: str = ""
-    dates: Mapping[str, str] = {}
+    written: Written = AS_USUAL
 
     def combinations(self, columns: Sequence[str]) -> Combinations:
         """Of some columns; and of the person each row is of, where that is known."""
         some = [*columns, *([PERSON] if PERSON in self.codes else [])]
         found = _counted({c: self.codes[c] for c in some}, {c: self.levels[c] for c in some})
-        return found._replace(missing=self.missing, dates=self.dates)
+        return found._replace(written=self.written)
 
     def shared_inside(self, number: str) -> list[str]:
         """The columns that are the same in all rows of a number, for 95 of 100 numbers that have several rows."""
-        there = ~is_missing(self.levels[number], self.missing)[self.codes[number]]
+        there = ~is_missing(self.levels[number], self.written.missing)[self.codes[number]]
         order = np.flatnonzero(there)[np.argsort(self.codes[number][there], kind="stable")]
         begins = np.flatnonzero(np.diff(self.codes[number][order].astype(np.int64), prepend=-1))
         several = np.diff(np.append(begins, len(order))) > 1
@@ -75,14 +73,8 @@ class Cells(NamedTuple):
         return found
 
 
-def cells_of(
-    stretches: Iterable[pa.Table],
-    columns: list[str],
-    persons: IntArray | None = None,
-    missing: str = "",
-    dates: Mapping[str, str] | None = None,
-) -> Cells:
-    """Of all rows, in the columns named; and the person each row is of, where that is known. `missing` and `dates` say how the file writes them."""
+def cells_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArray | None = None, written: Written = AS_USUAL) -> Cells:
+    """Of all rows, in the columns named; and the person each row is of, where that is known."""
     parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     for stretch in stretches:
         for column in columns:
@@ -90,11 +82,13 @@ def cells_of(
     codes, levels = {}, {}
     for column in columns:
         codes[column], levels[column] = _joined(parts.pop(column) or [_encoded(pa.array([], pa.string()))])
+        if written.formulas == "escape":
+            levels[column] = without_escapes(levels[column])
     if persons is not None and columns:
         if len(persons) != len(codes[columns[0]]):
             raise DataError(f"The file has {len(codes[columns[0]]):,} rows, and {len(persons):,} are known whose they are.")
         codes[PERSON], levels[PERSON] = persons, pa.array(np.arange(int(persons.max(initial=-1)) + 1))
-    return Cells(codes, levels, missing, dates or {})
+    return Cells(codes, levels, written)
 
 
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:
@@ -187,14 +181,15 @@ def _as_text(lists: pa.Array) -> pa.Array:
     return inside
 
 
-def _is_parquet(path: Path) -> bool:
+def is_parquet(path: Path) -> bool:
+    """By its first bytes."""
     with path.open("rb") as file:
         return file.read(4) == b"PAR1"
 
 
 def stretches(path: Path, delimiter: str, columns: list[str]) -> Iterator[pa.Table]:
     """The file a stretch at a time; of a CSV, every cell as text. A row longer than a stretch is read in a longer one."""
-    if _is_parquet(path):
+    if is_parquet(path):
         try:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(1 << 20, columns=columns):
@@ -243,7 +238,7 @@ def _header(path: Path, delimiter: str) -> list[str]:
 
 def names_of(path: Path, delimiter: str) -> list[str]:
     """The columns of the file."""
-    return list(_about_parquet(path).schema.to_arrow_schema().names) if _is_parquet(path) else _header(path, delimiter)
+    return list(_about_parquet(path).schema.to_arrow_schema().names) if is_parquet(path) else _header(path, delimiter)
 
 
 def _about_parquet(path: Path) -> pq.FileMetaData:
@@ -256,6 +251,6 @@ def _about_parquet(path: Path) -> pq.FileMetaData:
 def shape(path: Path, delimiter: str) -> tuple[list[str], int]:
     """The columns of the file, and how many rows it has."""
     names = names_of(path, delimiter)
-    if _is_parquet(path):
+    if is_parquet(path):
         return names, int(_about_parquet(path).num_rows)
     return names, sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))

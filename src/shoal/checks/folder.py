@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from shoal.certificate import FilePart
+from shoal.errors import DataError
 from shoal.folders import CERTIFICATE, PRIVATE, RECIPE, SIGNATURE, sha256_of
 from shoal.promises import Checked
 
@@ -14,14 +15,14 @@ UNLISTED = {CERTIFICATE, SIGNATURE}  # what no certificate can list
 INSIDE = {RECIPE, PRIVATE}  # of a run folder that is still with its keeper
 
 
-def check_folder(folder: Path, listed: Sequence[FilePart]) -> list[Checked]:
+def check_folder(folder: Path, listed: Sequence[FilePart], passed_over: Collection[str] = ()) -> list[Checked]:
     """Everything in a folder against the list: links and devices are not followed or opened, folders are there for listed files only."""
     expected = {one.file: one.sha256 for one in listed}
     places = {parent.as_posix() for name in expected for parent in Path(name).parents}
     found, others, odd = set(), 0, 0
-    for path in _inside(folder):
+    for path in _inside(folder, passed_over):
         name, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
-        if name in UNLISTED | INSIDE and (stat.S_ISREG(mode) or name == PRIVATE):
+        if (name in UNLISTED and stat.S_ISREG(mode)) or (name in passed_over and not stat.S_ISLNK(mode)):
             continue
         if stat.S_ISDIR(mode):
             others += name not in places
@@ -31,7 +32,7 @@ def check_folder(folder: Path, listed: Sequence[FilePart]) -> list[Checked]:
             found.add(name)
         else:
             others += 1
-    changed = sum(sha256_of(folder / name) != expected[name] for name in found)
+    changed = len(found - unchanged(folder, listed))
     return [
         Checked("files", len(expected), len(found), len(found) == len(listed)),
         _none("files that are missing", len(set(expected) - found)),
@@ -39,6 +40,11 @@ def check_folder(folder: Path, listed: Sequence[FilePart]) -> list[Checked]:
         _none("links, devices and other things that are no files", odd),
         _none("files whose bytes changed", changed),
     ]
+
+
+def unchanged(folder: Path, listed: Sequence[FilePart]) -> set[str]:
+    """The listed files that are there with the bytes they were listed with."""
+    return {one.file for one in listed if is_plain(folder / one.file) and sha256_of(folder / one.file) == one.sha256}
 
 
 def check_beside(certificate: Path, listed: Sequence[FilePart], but: str) -> list[Checked]:
@@ -61,11 +67,15 @@ def is_plain(path: Path) -> bool:
         return False
 
 
-def _inside(folder: Path) -> Iterator[Path]:
-    """Everything below a folder, links not followed, without what is private."""
-    for path in sorted(folder.iterdir()):
+def _inside(folder: Path, passed_over: Collection[str] = ()) -> Iterator[Path]:
+    """Everything below a folder, links not followed, without what is inside folders that are passed over."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"{folder} cannot be looked into: {error.strerror}.") from None
+    for path in entries:
         yield path
-        if stat.S_ISDIR(path.lstat().st_mode) and path.name != PRIVATE:
+        if stat.S_ISDIR(path.lstat().st_mode) and path.name not in passed_over:
             yield from _inside(path)
 
 

@@ -120,9 +120,11 @@ def _by_level(combinations: Combinations, column: str, levels: Sequence[str]) ->
     """The place of each cell among levels; a cell that is none of them, and missing, stand behind them."""
     place = {level: i for i, level in enumerate(levels)}
     numbers = {as_number(level): i for level, i in place.items() if as_number(level) is not None}
-    none = combinations.is_missing(column)
+    none, mark = combinations.is_missing(column), combinations.written.decimal
     texts = [str(cell) for cell in combinations.levels[column].to_pylist()]
-    return np.array([len(place) if gone else place.get(text, numbers.get(as_number(text), len(place))) for text, gone in zip(texts, none)])
+    return np.array(
+        [len(place) if gone else place.get(text, numbers.get(as_number(text, mark), len(place))) for text, gone in zip(texts, none)]
+    )
 
 
 def _recursive(promise: Promise, combinations: Combinations, c: float) -> int:

@@ -6,7 +6,7 @@ persons are counted, whose each row is comes from outside the file, which does n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.checks.combinations import PERSON, Cells, Combinations, cells_of, names_of, numbered, numbered_keys, stretches
-from shoal.checks.values import are_codes, places, same_value
+from shoal.checks.values import AS_USUAL, Written, are_codes, places, same_value
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
@@ -24,17 +24,11 @@ DENSE = 1 << 24  # cells of a matrix of classes by values held at a time
 
 
 def check_file(
-    path: Path,
-    delimiter: str,
-    promises: Sequence[Promise],
-    persons: IntArray | None = None,
-    missing: str = "",
-    dates: Mapping[str, str] | None = None,
+    path: Path, delimiter: str, promises: Sequence[Promise], persons: IntArray | None = None, written: Written = AS_USUAL
 ) -> list[Checked]:
-    """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not; `missing` and `dates`
-    how it writes what is missing, and dates where not year first."""
+    """Each promise, counted again on the rows of the file; `persons` says whose each row is, which the file does not."""
     columns = columns_to_read(promises, names_of(path, delimiter))
-    return _checked(promises, cells_of(stretches(path, delimiter, columns), columns, persons, missing, dates))
+    return _checked(promises, cells_of(stretches(path, delimiter, columns), columns, persons, written))
 
 
 def check_release(release: Release) -> list[Checked]:
@@ -101,7 +95,7 @@ def _distinct(promise: Promise, combinations: Combinations) -> int:
     classes, first = numbered(combinations, promise.columns)
     codes, levels = combinations.codes[promise.about], combinations.levels[promise.about]
     known = ~ignored_cells(promise, combinations)[codes]
-    classes, values = classes[known], same_value(levels, combinations.is_missing(promise.about))[codes[known]]
+    classes, values = classes[known], same_value(levels, combinations.is_missing(promise.about), combinations.written.decimal)[codes[known]]
     fewest = int(np.bincount(_pairs(classes, values)[0], minlength=len(first)).min(initial=len(values)))
     if promise.unit != "persons" or not fewest:
         return fewest
@@ -146,7 +140,8 @@ def _farthest_in_order(promise: Promise, combinations: Combinations) -> float:
     """The largest earth mover's distance over the order of values, each step between neighbours counting the same."""
     assert promise.about is not None
     levels, none = combinations.levels[promise.about], combinations.is_missing(promise.about)
-    return farthest_along(promise, combinations, places(levels, none, combinations.dates.get(promise.about, "")))
+    written = combinations.written
+    return farthest_along(promise, combinations, places(levels, none, written.dates.get(promise.about, ""), written.decimal))
 
 
 def farthest_along(promise: Promise, combinations: Combinations, place: IntArray) -> float:
@@ -214,7 +209,7 @@ def inside_classes(promise: Promise, combinations: Combinations, counts: BoolArr
     classes, first = numbered(combinations, promise.columns)
     codes, rows, levels = combinations.codes[promise.about], combinations.rows.astype(np.float64), combinations.levels[promise.about]
     some = np.ones(len(codes), np.bool_) if counts is None else counts[codes]
-    codes = (same_value(levels, combinations.is_missing(promise.about)) if value is None else value)[codes]
+    codes = (same_value(levels, combinations.is_missing(promise.about), combinations.written.decimal) if value is None else value)[codes]
     classes, codes, rows = classes[some], codes[some], rows[some]
     in_all = rows
     if promise.unit == "persons":
@@ -233,7 +228,7 @@ def inside_classes(promise: Promise, combinations: Combinations, counts: BoolArr
 def ignored_cells(promise: Promise, combinations: Combinations) -> BoolArray:
     """Which cells of the column that a promise is about are no values."""
     assert promise.about is not None
-    ignored = are_codes(combinations.levels[promise.about], [code for code in promise.ignores if code])
+    ignored = are_codes(combinations.levels[promise.about], [code for code in promise.ignores if code], combinations.written.decimal)
     return ignored | combinations.is_missing(promise.about) if "" in promise.ignores else ignored
 
 

@@ -12,13 +12,15 @@ from shoal.certificate import (
     FilePart,
     PromisePart,
     TableCertificate,
+    TableFile,
     read_certificate,
 )
-from shoal.checks.combinations import Combinations, cells_of, shape, stretches
+from shoal.checks.combinations import Combinations, cells_of, is_parquet, shape, stretches
 from shoal.checks.consistency import consistent
-from shoal.checks.folder import check_beside, check_folder, is_plain
+from shoal.checks.folder import INSIDE, check_beside, check_folder, is_plain
 from shoal.checks.measures import columns_to_recount, recount_measures
 from shoal.checks.tables import as_counted, columns_to_read, count
+from shoal.checks.values import Written, formulas_among
 from shoal.errors import DataError
 from shoal.folders import REPORT, SIGNATURE, sha256_of
 from shoal.promises import Checked
@@ -70,7 +72,7 @@ def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tu
     checks = [
         _lists(certified, certified.release),
         *(
-            check_folder(release, certified.files)
+            check_folder(release, certified.files, INSIDE)
             if file != release
             else check_beside(certificate, certified.files, certified.release.file)
         ),
@@ -127,7 +129,9 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
     ]
     there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
     columns = list(dict.fromkeys([*columns_to_recount(certificate, names), *columns_to_read(there, names)]))
-    cells = cells_of(stretches(path, about.delimiter, columns), columns, missing=about.missing, dates=about.dates)
+    cells = cells_of(
+        stretches(path, about.delimiter, columns), columns, written=Written(about.missing, about.dates, about.decimal, about.formulas)
+    )
     combinations = cells.combinations(list(dict.fromkeys(c for one in there if one.kind.of == "classes" for c in one.needs)))
     for one in certificate.promises:
         if one.promise not in there:
@@ -142,7 +146,19 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
         if one.found != counted.found or one.holds != counted.holds:
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
     recounted, believed = recount_measures(certificate, cells)
-    return [*found, *recounted], believed
+    return [*found, *_formulas(path, about, names), *recounted], believed
+
+
+def _formulas(path: Path, about: TableFile, names: list[str]) -> list[Checked]:
+    """Where formulas were escaped, none is left in any cell."""
+    if about.formulas != "escape" or is_parquet(path):
+        return []
+    left = 0
+    for stretch in stretches(path, about.delimiter, names):
+        for column in stretch.columns:
+            counts = column.combine_chunks().value_counts()
+            left += int(counts.field("counts").to_numpy()[formulas_among(counts.field("values"))].sum())
+    return [Checked("cells that begin like a formula", 0, left, left == 0)]
 
 
 def _bounded(one: PromisePart, combinations: Combinations) -> list[Checked]:

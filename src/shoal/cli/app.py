@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
-from shoal.cli.options import Json, Sign
+from shoal.cli.options import Formulas, Json, Sign, keep_or_escape
 
 if TYPE_CHECKING:
     from shoal.roles import Roles
@@ -112,6 +112,7 @@ def protect(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     missing: Missing = None,
+    formulas: Formulas = "keep",
     seed: Seed = None,
     sign: Sign = None,
     json: Json = False,
@@ -127,6 +128,7 @@ def protect(
         (make("method", method, verbs.parameters(parameter)),),
         reading=_reading(encoding, delimiter, missing),
         name=name,
+        formulas=keep_or_escape(formulas),
     )
     verbs.protect(recipe, out, seed, sign, json)
 
@@ -335,13 +337,15 @@ def example(
     from shoal.cli import show
     from shoal.errors import OutputError, ParameterError, did_you_mean
     from shoal.example import EXAMPLES
-    from shoal.files import write_table
+    from shoal.folders import whole_file
+    from shoal.writing import write_table
 
     if table not in EXAMPLES:
         raise ParameterError(f"There is no example table '{table}'.{did_you_mean(table, EXAMPLES)} Known: {', '.join(EXAMPLES)}.")
     if out.exists():
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")
-    write_table(EXAMPLES[table].invent(rows, seed), out)
+    with whole_file(out) as part:
+        write_table(EXAMPLES[table].invent(rows, seed), part)
     if json:
         show.data({"file": str(out), "rows": rows})
     show.say(f"{rows:,} invented {EXAMPLES[table].rows_are} are in {out}.")

@@ -23,6 +23,7 @@ from shoal.certificate import (
 )
 from shoal.errors import counted, number
 from shoal.folders import sha256_of
+from shoal.formulas import about_formulas
 from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
 from shoal.published import Rounding
@@ -58,8 +59,10 @@ def certify(
             rows=len(release),
             columns=table.columns,
             delimiter=table.format.delimiter,
+            decimal=table.format.decimal,
             missing=table.format.missing,
             dates=table.written_dates,
+            formulas=table.format.formulas,
             cells=tuple(column for column in table.columns if column in table.cells),
         ),
         roles=RolesPart(
@@ -131,6 +134,7 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
     yield from release.warnings
     yield from _about_steps(release, roles, by_name.get(KAnonymity.name))
     yield from _about_columns(release, roles)
+    yield from about_formulas(release.table)
     diversity = by_name.get(DistinctLDiversity.name)
     for column, distinct in (diversity.per_column if diversity else {}).items():
         if distinct == 1:

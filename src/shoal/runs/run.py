@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from shoal.certificate import CORE_MEASURES, TableCertificate, read_certificate
 from shoal.checks.tables import check_file
+from shoal.checks.values import Written
 from shoal.contracts import Measure, Progress, quiet
 from shoal.errors import DataError, PromiseBroken
-from shoal.files import read_table, write_table
-from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, run_folder, sha256_of, write_text
+from shoal.files import read_table
+from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, renewed, run_folder, sha256_of
+from shoal.formulas import to_escape, unescaped
 from shoal.promises import Checked
 from shoal.published import Rounding, published
 from shoal.randomness import new_secret
@@ -31,6 +33,7 @@ from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.runs.riskiest import riskiest
 from shoal.signing import SigningKey
 from shoal.table import Table
+from shoal.writing import write_table
 
 
 @dataclass(frozen=True)
@@ -51,18 +54,21 @@ def protect_to_folder(
     """Do a recipe: protect, write, check what was written, measure, attack, report. Returns the certificate; `sign` names a key to sign it."""
     refuse_existing(out)
     key = SigningKey.read(sign) if sign is not None else None
+    as_toml = recipe.toml(out)  # first: an input that a recipe cannot name is told at once
     progress("reading", 0, 1)
     original, roles = ready(read_table(recipe.input, **recipe.reading), recipe.roles, recipe.steps)
     progress("reading", 1, 1)
     secret = new_secret() if seed is None else seed
     release = apply_steps(original, roles, recipe.steps, secret, progress)
+    if recipe.formulas == "escape":
+        release = replace(release, table=to_escape(release.table))
     with run_folder(out) as folder:
         file = folder.path / f"release.{'parquet' if original.format.kind == 'parquet' else 'csv'}"
         progress("writing", 0, 1)
         write_table(release.table, file)
         progress("writing", 1, 1)
         checked = check_kept(file, release, progress)
-        write_text(folder.path / RECIPE, recipe.toml(out))
+        (folder.path / RECIPE).write_text(as_toml, encoding="utf-8")
         folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input), "warnings": list(release.warnings)})
         run = Run(out, recipe, original, release, roles, secret)
         return _with_evidence(run, folder, file, checked, progress, key)
@@ -71,11 +77,16 @@ def protect_to_folder(
 def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list[Checked]:
     """Every promise counted on the written file; a broken one stops everything."""
     progress("checking promises", 0, 1)
-    written = release.table.format
-    checked = check_file(file, written.delimiter, release.promises, release.persons, written.missing, release.table.written_dates)
+    checked = _checked(file, release)
     refuse_broken(checked, " in the written rows")
     progress("checking promises", 1, 1)
     return checked
+
+
+def _checked(file: Path, release: Release) -> list[Checked]:
+    form = release.table.format
+    written = Written(form.missing, release.table.written_dates, form.decimal, form.formulas)
+    return check_file(file, form.delimiter, release.promises, release.persons, written)
 
 
 def refuse_broken(checked: Sequence[Checked], where: str = "") -> None:
@@ -98,7 +109,7 @@ def _with_evidence(
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     shown = () if Rounding.of(exact).few else pictures  # counts of few originals are as good as figures of them
-    certificate = folder.certify(certificate, public_report(certificate, shown, patterns), [file.name], key)
+    certificate = folder.certify(certificate, public_report(certificate, shown, patterns), [certificate.release], key)
     telling = [result.internal for result in attacked.results if result.internal]
     found = riskiest(run.original, run.release, run.roles, attacked.results)
     folder.report_inside(internal_report(exact, pictures, found, patterns, telling))
@@ -136,6 +147,9 @@ def load_run(folder: Path) -> Run:
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
     released = read_like(with_cells_of(released, certificate), original)
+    was = certificate.release
+    form = replace(original.format, delimiter=was.delimiter, missing=was.missing, formulas=was.formulas)  # as it was written
+    released = replace(released, format=form)
     warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
     release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
     return Run(folder, recipe, original, release, roles, secret)
@@ -150,7 +164,10 @@ def table_certificate(path: Path) -> TableCertificate:
 
 
 def with_cells_of(released: Table, certificate: TableCertificate) -> Table:
-    """A CSV does not say which of its columns hold cells: its certificate does."""
+    """A CSV does not say which of its columns hold cells, and whether formulas were escaped: its certificate does."""
+    if certificate.release.formulas == "escape" and released.format.kind == "csv":
+        texts = [column for column in released.columns if released.kind(column) == "text"]
+        released = released.with_columns({column: unescaped(released.column(column)) for column in texts})
     cells = [column for column in certificate.release.cells if column in released.columns]
     empty = {column: pa.nulls(len(released), pa.string()) for column in cells if released.kind(column) == "empty"}
     released = released.with_columns(empty)
@@ -166,9 +183,9 @@ def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> T
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
     release = replace(run.release, made_by=_steps(before))
-    about = before.release
-    checked = check_file(file, about.delimiter, release.promises, release.persons, about.missing, about.dates)
-    return _with_evidence(replace(run, release=release), RunFolder(run.folder), file, checked, progress, key)
+    checked = _checked(file, release)
+    with renewed(run.folder) as folder:
+        return _with_evidence(replace(run, release=release), folder, file, checked, progress, key)
 
 
 def _steps(certificate: TableCertificate) -> tuple[Step, ...]:
