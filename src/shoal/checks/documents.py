@@ -1,42 +1,119 @@
-"""Redacted documents against their certificate: the same files, byte for byte, and no other beside them."""
+"""Redacted documents against their certificate: the same files, byte for byte, nothing beside them, and numbers that fit each other."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from shoal.certificate import DocumentsCertificate, PromisePart
+from shoal.checks.folder import check_folder, unchanged
+from shoal.checks.leftovers import rows_of
 from shoal.errors import DataError
-from shoal.promises import Checked
+from shoal.folders import REPORT
+from shoal.promises import NOTHING_LEFT, Checked, Promise
 
-BESIDE = {"certificate.json", "certificate.sig"}  # in the folder, and not listed
+STYLES, NUMBERINGS = ("label", "surrogate", "black-box", "general"), ("appearance", "random")
+UNDECIDED, RULE, PERSON = "undecided", "rule", "person"  # who decided
+STAYS = ("known places and names on the list", "decided to stay", "undecided, left as they are")
+BLOCKS = tuple(f"{verdict} by {who}" for verdict in ("redact", "keep", "generalize") for who in (PERSON, RULE))
 
 
 def verify_documents(folder: Path, certificate: DocumentsCertificate) -> list[Checked]:
-    """Files, none missing, none unlisted, none changed, and promises that hold as certified."""
+    """Files, none missing, none unlisted, none changed; no link, device or empty folder; and a certificate whose numbers fit."""
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder. Name the one that `shoal documents redact -o` wrote.")
-    listed = {one.file: one.sha256 for one in certificate.files}
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - BESIDE
-    changed = [file for file in there & set(listed) if _sha256_of(folder / file) != listed[file]]
     return [
-        Checked("files", len(listed), len(there), len(there) == len(listed)),
-        _none("files that are missing", len(set(listed) - there)),
-        _none("files that are not listed", len(there - set(listed))),
-        _none("files whose bytes changed", len(changed)),
-        *(_as_certified(one) for one in certificate.promises),
+        *check_folder(folder, certificate.files),
+        _documents(folder, certificate),
+        *_promised(certificate),
+        *(_none(what, wrong) for what, wrong in _contradictions(certificate).items()),
     ]
 
 
-def _as_certified(part: PromisePart) -> Checked:
-    """What was removed is not known here, so it cannot be searched for again: the certificate's own count must fit its verdict."""
-    return Checked(f"{part.sentence}, as certified", part.value, part.found, part.holds and part.promise.kept_by(part.found))
+def _documents(folder: Path, certificate: DocumentsCertificate) -> Checked:
+    """How many documents were written, counted by files, or by rows where they are cells of a table. A PDF is two files: pictures, and text."""
+    names = {one.file for one in certificate.files} - {REPORT}
+    if certificate.source == "column":
+        found = sum(rows_of(folder / name) for name in names & unchanged(folder, certificate.files) if "/" not in name)
+        fits = len(names) == 1
+    else:
+        found = sum(not (name.endswith(".pdf.txt") and name.removesuffix(".txt") in names) for name in names)
+        fits = all(name.startswith("documents/") for name in names)
+    said = certificate.documents.get("written", 0)
+    return Checked("documents written", said, found, fits and found == said > 0)
+
+
+def _promised(certificate: DocumentsCertificate) -> list[Checked]:
+    """What was removed is not known here, so it cannot be searched for again: it must be promised, once, with a count that keeps it."""
+    promise = Promise(NOTHING_LEFT.name, 0, ())
+    return [
+        Checked("promises", 1, len(certificate.promises), len(certificate.promises) == 1),
+        *(_as_certified(one, promise) for one in certificate.promises),
+    ]
+
+
+def _as_certified(part: PromisePart, promise: Promise) -> Checked:
+    same = part.model_copy(update={"found": 0, "holds": True}) == PromisePart.of(promise, Checked.of(promise, 0))
+    return Checked(f"{promise.sentence}, as certified", 0, part.found, same and part.holds and part.found == 0)
+
+
+def _contradictions(certificate: DocumentsCertificate) -> dict[str, int]:
+    """Numbers of the certificate that cannot all be true, counted by what they are about."""
+    kinds = certificate.removed
+    mentions, entities = sum(one.mentions for one in kinds), sum(one.entities for one in kinds)
+    blocks = sum(n for what, n in certificate.blocks.items() if what.startswith("redact "))
+    generalized = any(n for what, n in certificate.blocks.items() if what.startswith("generalize "))
+    looked_for = certificate.searched + certificate.too_short_to_search
+    written = certificate.documents.get("written", -1)
+    undecided = sum(one.by.get(UNDECIDED, 0) for one in kinds), certificate.stays.get(STAYS[2], 0)
+    rules = certificate.rules
+    by_score = any(n for what, n in certificate.blocks.items() if what.endswith(RULE))
+    return {
+        "kinds that do not add up": sum(
+            one.mentions < 1
+            or sum(one.by.values()) != one.mentions
+            or not _counts(one.by, (PERSON, RULE, UNDECIDED))
+            or not 0 <= one.least_sure <= one.surest <= 1
+            or one.entities < 0
+            for one in kinds
+        )
+        + (len({one.kind for one in kinds}) != len(kinds)),
+        "counts that contradict each other": sum(
+            (
+                entities > mentions,
+                sum(certificate.reasons.values()) != mentions + blocks,
+                certificate.again > 0 and not mentions,
+                looked_for > mentions + certificate.again + blocks and not generalized,
+                looked_for < 1 <= mentions,
+                not 0 <= certificate.perhaps_in <= written,
+                min(certificate.again, certificate.left_out, certificate.searched, certificate.too_short_to_search) < 0,
+                not _counts(certificate.documents, ("written", "not written")) or len(certificate.documents) != 2,
+                not _counts(certificate.blocks, BLOCKS),
+                not _counts(certificate.stays, STAYS),
+                any(n < 1 for n in certificate.reasons.values()),
+            )
+        ),
+        "rules that were not kept to": sum(
+            (
+                certificate.style not in STYLES,
+                certificate.numbering not in NUMBERINGS,
+                set(rules) != {"accept", "undecided", "accept_blocks"},
+                undecided[0] > 0 and rules.get("undecided") != "redact",
+                undecided[1] > 0 and rules.get("undecided") != "keep",
+                by_score and rules.get("accept_blocks") is None,
+                not _is_share(rules.get("accept")) or not (rules.get("accept_blocks") is None or _is_share(rules["accept_blocks"])),
+            )
+        ),
+    }
+
+
+def _counts(given: Mapping[str, int], known: tuple[str, ...]) -> bool:
+    return set(given) <= set(known) and all(n >= 0 for n in given.values())
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _none(what: str, found: int) -> Checked:
     return Checked(what, 0, found, found == 0)
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

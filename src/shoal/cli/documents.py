@@ -7,7 +7,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from shoal.cli.options import Json, Sign
+from shoal.cli.options import Formulas, Json, Sign
 
 documents = typer.Typer(
     name="documents",
@@ -38,7 +38,7 @@ def detect(
     capitals: Annotated[str, typer.Option("--capitals", help="review: unknown capitalised words are put up for review; off.")] = "review",
     json: Json = False,
 ) -> None:
-    """Find entities and risky blocks in every file; write findings and a preview."""
+    """Find entities and risky blocks in every file; write findings and a preview. Exit code 1: done, but for some documents, which are named."""
     from shoal.cli import show
     from shoal.documents.case import Settings
     from shoal.documents.risk.terms import read_senses, read_terms
@@ -124,11 +124,13 @@ def redact(
     accept_blocks: Annotated[
         Optional[float], typer.Option("--accept-blocks", help="Remove undecided blocks that score as much, and keep the others.")
     ] = None,
+    formulas: Formulas = "keep",
     seed: Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")] = None,
     sign: Sign = None,
     json: Json = False,
 ) -> None:
-    """Apply the decisions. Every file is read back and searched before it counts as written."""
+    """Apply the decisions. Every file is read back and searched before it counts as written. Exit code 1: done, but for some documents, which
+    are named."""
     from shoal.cli import show
     from shoal.documents.pipeline.planning import Choices
     from shoal.runs.documents import redact_case
@@ -137,12 +139,14 @@ def redact(
         "--numbers": (numbers, ("appearance", "random")),
         "--names": (names, ("number", "keep")),
         "--undecided": (undecided, ("redact", "keep")),
+        "--formulas": (formulas, ("keep", "escape")),
     }
     for option, (given, known) in choices.items():
         if given not in known:
             raise typer.BadParameter(f"{option} is {' or '.join(known)}, got '{given}'")
     with show.progress() as progress:
-        certificate, failed = redact_case(case, out, Choices(style, numbers, names, undecided, accept_blocks), seed, progress, sign)  # type: ignore[arg-type]
+        chosen = Choices(style, numbers, names, undecided, accept_blocks, formulas)  # type: ignore[arg-type]
+        certificate, failed = redact_case(case, out, chosen, seed, progress, sign)
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json"), "failed": failed})
     else:
@@ -164,7 +168,7 @@ def evaluate(
     queries: Annotated[Path, typer.Option("--queries", help="A TOML file of [[utility]] and [[risk]] queries.")],
     json: Json = False,
 ) -> None:
-    """Information loss and disclosure risk, by asking originals and redacted documents the same."""
+    """Information loss and disclosure risk, by asking originals and redacted documents the same. Exit code 1: some could not be compared."""
     from shoal.cli import show
     from shoal.runs.documents import evaluate_case
 
@@ -172,7 +176,8 @@ def evaluate(
         found = evaluate_case(case, queries, progress)
     if json:
         show.data(found)
-        return
+        _complain(found["failed"], "was not compared", "were not compared")
+        raise typer.Exit(1 if found["failed"] else 0)
     show.say(f"Compared are the originals and {found['folder']}.")
     for part in ("utility", "risk"):
         rows = [(one["name"], *(show.number(one[key]) for key in CHANGES)) for one in found[part]]
@@ -190,6 +195,9 @@ def evaluate(
 
     for one in found["attacks_not_tried"]:
         show.say(f"Not tried: {one['name']}. {one['why']}")
+    _complain(found["failed"], "was not compared", "were not compared")
+    if found["failed"]:
+        raise typer.Exit(1)
 
 
 @documents.command()

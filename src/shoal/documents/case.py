@@ -14,7 +14,6 @@ import getpass
 import json
 import os
 import sys
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -26,7 +25,9 @@ from pydantic import Field
 
 from shoal.document import BLOCK, Block, Decision, Document, Finding
 from shoal.errors import DataError, OutputError, ParameterError
+from shoal.folders import PRIVATE_FILE, write_text
 from shoal.params import Params
+from shoal.parsing import parse_json, parse_toml, read_text
 
 # Why something goes or stays; a steward's own codes are taken as they come.
 REASONS = ("privacy", "security", "third-party", "legal", "commercial", "public", "not-a-name", "other")
@@ -97,9 +98,8 @@ class Case:
 
     def findings(self) -> Iterator[DocumentFindings]:
         """Document by document, from the file; what is not a finding is said, by line."""
-        with (self.folder / "findings.jsonl").open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                yield _document_findings(line, f"{self.folder}/findings.jsonl, line {number}")
+        for number, line in _lines(self.folder / "findings.jsonl"):
+            yield _document_findings(line, f"{self.folder}/findings.jsonl, line {number}")
 
     def decisions(self) -> dict[str, list[Logged]]:
         """Those that stand, by document, in the order they were taken. The log only grows, so it is read anew when it has grown."""
@@ -145,25 +145,28 @@ class Case:
     def _append(self, entries: list[dict[str, Any]]) -> None:
         with _private(self.folder / "decisions.jsonl", "a") as file:
             file.writelines(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+            file.flush()
+            os.fsync(file.fileno())
 
     def _log(self) -> Iterator[tuple[str, Any]]:
         path = self.folder / "decisions.jsonl"
         if not path.exists():
             return
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                where = f"{path}, line {number}"
-                entry = _object(line, where)
-                if "undo" in entry:
-                    yield "undo", entry["undo"]
-                    continue
-                try:
-                    decision = Decision(**{field.name: entry[field.name] for field in fields(Decision)})
-                    logged = Logged(str(entry["document"]), decision, int(entry["batch"]), str(entry["at"]))
-                except (KeyError, TypeError, ValueError):
-                    raise DataError(f"{where}: this is not a decision as shoal writes them. Mend or remove the line.") from None
-                _check(decision, where)
-                yield "decision", logged
+        for number, line in _lines(path):
+            where = f"{path}, line {number}"
+            entry = _object(line, where)
+            if "undo" in entry:
+                if type(entry["undo"]) is not int:
+                    raise DataError(f"{where}: an undo names a batch by its number. Mend or remove the line.")
+                yield "undo", entry["undo"]
+                continue
+            try:
+                decision = Decision(**{field.name: entry[field.name] for field in fields(Decision)})
+                logged = Logged(str(entry["document"]), decision, int(entry["batch"]), str(entry["at"]))
+            except (KeyError, TypeError, ValueError):
+                raise DataError(f"{where}: this is not a decision as shoal writes them. Mend or remove the line.") from None
+            _check(decision, where)
+            yield "decision", logged
 
 
 def write_case(folder: Path, settings: Settings, looked: Iterable[DocumentFindings]) -> None:
@@ -179,8 +182,7 @@ def write_private(folder: Path, name: str, content: dict[str, Any]) -> None:
     """A secret of a case."""
     place = folder / "private"
     place.mkdir(mode=0o700, exist_ok=True)
-    with _private(place / name) as file:
-        json.dump(content, file, ensure_ascii=False, indent=1)
+    write_text(place / name, json.dumps(content, ensure_ascii=False, indent=1), PRIVATE_FILE)
 
 
 def read_private(folder: Path, name: str) -> dict[str, Any]:
@@ -188,7 +190,7 @@ def read_private(folder: Path, name: str) -> dict[str, Any]:
     path = folder / "private" / name
     if not path.exists():
         return {}
-    return _object(path.read_text(encoding="utf-8"), str(path))
+    return _object(read_text(path), str(path))
 
 
 def _private(path: Path, mode: str = "w") -> Any:
@@ -239,10 +241,21 @@ def _document_findings(line: str, where: str) -> DocumentFindings:
     return found
 
 
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, which must be text, and their numbers."""
+    with path.open(encoding="utf-8") as lines:
+        number = 0
+        try:
+            for number, line in enumerate(lines, 1):
+                yield number, line
+        except UnicodeDecodeError:
+            raise DataError(f"{path}, after line {number}: this is not UTF-8 text. Run detect again, or undo the change.") from None
+
+
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
-    except ValueError:
+        entry = parse_json(line, where)
+    except DataError:
         entry = None
     if not isinstance(entry, dict):
         raise DataError(f"{where}: this is not JSON as shoal writes it. Run detect again, or undo the change.")
@@ -251,8 +264,8 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 def _settings(path: Path) -> Settings:
     try:
-        return Settings(**tomllib.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError, ParameterError):
+        return Settings(**parse_toml(read_text(path), path))
+    except (DataError, TypeError, ParameterError):
         raise DataError(f"{path} cannot be read as the settings of a case. Run detect again.") from None
 
 

@@ -17,7 +17,6 @@ from shoal.documents.names.entities import Entity
 from shoal.documents.pipeline.redacting import DocumentRecord
 from shoal.documents.redact import NOBODY, RULE
 from shoal.errors import counted
-from shoal.folders import write_text
 from shoal.report.drawing import decimal, number, percent, safe
 from shoal.report.page import card, numeral, page, table, words
 
@@ -37,11 +36,11 @@ PREVIEW_STYLE = (
 def write_preview(folder: Path, case: Case, documents: Iterable[Document], progress: Progress = quiet) -> None:
     """A page for every document, with what was found marked, and an index. They stay in the case."""
     place = folder / "preview"
-    place.mkdir(mode=0o700)
+    place.mkdir()
     rows = []
     for done, (findings, document) in enumerate(_together(case.findings(), documents), 1):
         file = f"{done}.html"
-        write_text(place / file, preview_page(document, findings, case.settings.accept), mode=0o600)
+        (place / file).write_text(preview_page(document, findings, case.settings.accept), encoding="utf-8")
         waiting = sum(one.confidence < case.settings.accept for one in findings.findings)
         rows.append(
             (
@@ -52,7 +51,7 @@ def write_preview(folder: Path, case: Case, documents: Iterable[Document], progr
         progress("writing previews", done, done)
     head = f"<header><h1>{counted(len(rows), 'document')} looked through</h1></header>"
     body = table(["Document", "#Found", "#Open", "#Risky blocks"], rows)
-    write_text(place / "index.html", page("Preview", "Internal: do not publish", [head, card("Documents", body)]), mode=0o600)
+    (place / "index.html").write_text(page("Preview", "Internal: do not publish", [head, card("Documents", body)]), encoding="utf-8")
 
 
 def _together(looked_through: Iterator[DocumentFindings], documents: Iterable[Document]) -> Iterator[tuple[DocumentFindings, Document]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +15,9 @@ from shoal.certificate import DocumentsCertificate, NotTried
 from shoal.contracts import Progress, quiet
 from shoal.document import UNKNOWN, Decision
 from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
-from shoal.errors import DataError, OutputError, PromiseBroken
-from shoal.folders import appearing, refuse_existing, run_folder, write_text
+from shoal.documents.failures import failure_of, sayable
+from shoal.errors import DataError, OutputError, ParameterError, PromiseBroken
+from shoal.folders import CERTIFICATE, PRIVATE_FILE, PRIVATE_FOLDER, appearing, refuse_existing, run_folder, sha256_of, write_text
 from shoal.randomness import new_secret, rng_for
 from shoal.signing import SigningKey
 
@@ -37,7 +40,7 @@ def detect_documents(source: str | Path, out: str | Path, **settings: Any) -> di
 
 
 def redact_documents(case: str | Path, out: str | Path, *, seed: int | None = None, **choices: Any) -> RedactedDocuments:
-    """Write the redacted documents of a case; `choices` are those of `Choices`: style, numbering, names, undecided, accept_blocks."""
+    """Write the redacted documents of a case; `choices` are those of `Choices`: style, numbering, names, undecided, accept_blocks, formulas."""
     from shoal.documents.pipeline.planning import Choices
 
     return redact_case(Path(case), Path(out), Choices(**choices), seed)
@@ -61,6 +64,7 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
     require_extra()
     source = Path(settings.source)
     refuse_existing(out)
+    _refuse_other_than_utf8(source, out)
     if out.absolute().is_relative_to(source.absolute()) and source.is_dir():
         raise OutputError(f"{out} lies inside {source}: the next look would read the case, too. Choose a folder outside.")
     if settings.kinds:
@@ -126,6 +130,7 @@ def redact_case(
 ) -> RedactedDocuments:
     """Write redacted documents with their certificate and report. A document that cannot be written safely is not written. `sign` names a
     key to sign the certificate."""
+    from shoal.checks.leftovers import WrittenDocument, search_written
     from shoal.documents.pipeline.certifying import certificate_of, deciders
     from shoal.documents.pipeline.originals import Originals
     from shoal.documents.pipeline.planning import plan
@@ -134,6 +139,7 @@ def redact_case(
 
     refuse_existing(out)
     key = SigningKey.read(sign) if sign is not None else None
+    _refuse_other_than_utf8(out)
     case = Case(folder)
     source = Path(case.settings.source)
     if source.is_dir() and out.absolute().is_relative_to(source.absolute()):
@@ -149,15 +155,44 @@ def redact_case(
         failed = {one.name: one.failure for one in records if one.failure}
         if len(failed) == len(records):
             raise DataError(f"No document could be written. {next(iter(failed.values()), '')}".strip())
-        certificate = certificate_of(planned, records)
+        written = [
+            WrittenDocument(tuple(part.file for part in one.files), one.removed, one.may, one.row) for one in records if not one.failure
+        ]
+        certificate = certificate_of(planned, records, search_written(place, written))
         if certificate.broken:
             raise PromiseBroken("A removed text is in a file that was written, so nothing is. This is a defect of shoal: please report it.")
-        certificate = release.certify(certificate, public_page(certificate), [one.file for one in certificate.files], key)
+        certificate = release.certify(certificate, public_page(certificate), certificate.files, key)
         _same_time(place)
-    write_text(folder / "private" / "map.json", planned.map, mode=0o600)
-    write_private(folder, "written.json", {"folder": str(out.absolute()), "names": {one.name: one.called for one in planned.documents}})
-    write_text(folder / "report.html", internal_page(certificate, records, deciders(records), planned.entities), mode=0o600)
+        private = {
+            "map.json": planned.map,
+            "report.html": internal_page(certificate, records, deciders(records), planned.entities),
+        }
+        kept = _keep(folder, sha256_of(place / CERTIFICATE)[:16], private, out)
+    names = {one.name: one.called for one in planned.documents}
+    write_private(folder, "written.json", {"folder": str(out.absolute()), "redaction": kept.name, "names": names})
+    write_text(folder / "report.html", private["report.html"], PRIVATE_FILE)
     return RedactedDocuments(certificate, failed)
+
+
+def _keep(folder: Path, name: str, private: Mapping[str, str], out: Path) -> Path:
+    """What must stay with the keeper of one redaction, in a folder of the case named after its certificate, before anything of it leaves.
+    Nothing replaces it: an earlier redaction may be in other hands already, and this says who is behind its numbers."""
+    kept = folder / "private" / "redactions" / f"{name}-{secrets.token_hex(4)}"
+    for above in (folder / "private", kept.parent):
+        above.mkdir(exist_ok=True)
+        above.chmod(PRIVATE_FOLDER)
+    with appearing(kept, PRIVATE_FOLDER) as place:
+        for file, text in private.items():
+            (place / file).write_text(text, encoding="utf-8")
+        (place / "where.json").write_text(json.dumps({"folder": str(out.absolute())}), encoding="utf-8")
+    return kept
+
+
+def _refuse_other_than_utf8(*paths: Path) -> None:
+    """Where documents lie is written down in the case, which is UTF-8."""
+    for path in paths:
+        if sayable(str(path.absolute())) != str(path.absolute()):
+            raise ParameterError(f"The name of {sayable(str(path))} is not UTF-8 text. Rename it, or choose another place.")
 
 
 def _same_time(place: Path) -> None:
@@ -184,9 +219,10 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
     case = Case(folder)
     if case.settings.column:
         raise DataError("Rows of a table were shuffled when they were written, so they cannot be compared. Evaluate documents in files.")
-    corpus = _corpus(case, out / "documents", written["names"], progress)
+    corpus, failed = _corpus(case, out / "documents", _names(folder, written), str(written.get("redaction", "")), progress)
     if not corpus.names:
-        raise DataError(f"No document of {out} belongs to this case. Redact again.")
+        why = f" {next(iter(failed.values()))}" if failed else ""
+        raise DataError(f"No document of {out} belongs to this case. Redact again.{why}")
     before, after = (SearchEngine(corpus.names, texts) for texts in (corpus.originals, corpus.redacted))
     reasons = {attack: attack.applies(corpus) for attack in ATTACKS}
     return {
@@ -195,40 +231,60 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
         **{part: [_change(one) for one in compare(before, after, getattr(asked, part), asked.random)] for part in ("utility", "risk")},
         "attacks": [attack.attack(corpus, rng_for(new_secret(), attack.name)).public() for attack, why in reasons.items() if not why],
         "attacks_not_tried": [NotTried(name=attack.name, why=why).model_dump() for attack, why in reasons.items() if why],
+        "failed": failed,
     }
 
 
-def _corpus(case: Case, place: Path, names: dict[str, str], progress: Progress) -> Corpus:
-    """Originals and what was written for them, with what was removed."""
+def _names(folder: Path, written: dict[str, Any]) -> dict[str, str]:
+    """What each document is called outside."""
+    names = written.get("names")
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise DataError(f"{folder}/private/written.json is damaged. Redact again.")
+    return names
+
+
+def _corpus(case: Case, place: Path, names: dict[str, str], redaction: str, progress: Progress) -> tuple[Corpus, dict[str, str]]:
+    """Originals and what was written for them, with what was removed; and a sentence for each that could not be read."""
     from shoal.documents.formats.read import read_document
     from shoal.documents.pipeline.originals import Originals
     from shoal.documents.risk.recovery import Corpus, Removed
 
-    behind, originals = _entities_behind(case.folder), Originals(case.settings)
+    behind, originals = _entities_behind(case.folder, redaction), Originals(case.settings)
     before: dict[str, str] = {}
     after: list[str] = []
     removed = []
+    failed: dict[str, str] = {}
     for number, one in enumerate(case.findings()):
-        file = _file_of(place, str(names.get(one.name, "")))
-        if file is not None:
-            for finding, text in zip(one.findings, one.texts):
-                if (number, finding.start) in behind:
-                    removed.append(Removed(len(before), text, finding.kind, behind[number, finding.start]))
-            before[one.name] = originals.read(one.name).text
-            after.append(read_document(file).text)
         progress("reading both", number + 1, len(names))
-    return Corpus(tuple(before), tuple(before.values()), tuple(after), tuple(removed))
+        try:
+            file = _file_of(place, names.get(one.name, ""))
+            if file is None:
+                continue
+            original, redacted = originals.read(one.name).text, read_document(file).text
+        except Exception as error:
+            failed[one.name] = failure_of(error)
+            continue
+        for finding, text in zip(one.findings, one.texts):
+            if (number, finding.start) in behind:
+                removed.append(Removed(len(before), text, finding.kind, behind[number, finding.start]))
+        before[one.name] = original
+        after.append(redacted)
+    return Corpus(tuple(before), tuple(before.values()), tuple(after), tuple(removed)), failed
 
 
-def _entities_behind(folder: Path) -> dict[tuple[int, int], int]:
+def _entities_behind(folder: Path, redaction: str) -> dict[tuple[int, int], int]:
     """(document, start) -> entity, for what was removed."""
-    entities = read_private(folder, "map.json").get("entities", [])
-    return {
-        (int(document), int(start)): number
-        for number, entity in enumerate(entities)
-        if entity["replacements"]
-        for document, start in entity["mentions"]
-    }
+    name = f"redactions/{redaction}/map.json" if redaction else "map.json"  # where 0.2 kept the last one
+    entities = read_private(folder, name).get("entities", [])
+    try:
+        return {
+            (int(document), int(start)): number
+            for number, entity in enumerate(entities)
+            if entity["replacements"]
+            for document, start in entity["mentions"]
+        }
+    except (KeyError, TypeError, ValueError):
+        raise DataError(f"{folder}/private/{name} is damaged. Redact again.") from None
 
 
 def _file_of(place: Path, name: str) -> Path | None:

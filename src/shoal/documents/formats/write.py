@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from numpy.random import Generator
 
@@ -34,6 +34,7 @@ class Written(NamedTuple):
     paths: tuple[Path, ...]
     sha256: tuple[str, ...]
     searched: tuple[Searched, ...]
+    rows: tuple[int, ...] = ()  # of a table: where in it each document stands. The order is a secret
 
 
 def write_redacted(file: OpenedFile, called: str, edits: Sequence[Edit], folder: str | Path, kept: Sequence[Span] = ()) -> Written:
@@ -75,10 +76,13 @@ def write_table_column(
     path: str | Path,
     rng: Generator,
     kept: Sequence[Sequence[Span]] = (),
+    formulas: Literal["keep", "escape"] = "keep",
 ) -> Written:
     """Write the text column of a table with each row's edits made, in an order drawn anew. The other columns are not this tool's: they stay behind."""
-    from shoal.files import read_table, write_table
+    from shoal.files import read_table
+    from shoal.formulas import to_escape, unescaped
     from shoal.table import Table
+    from shoal.writing import write_table
 
     if len(edits) != len(rows) or (kept and len(kept) != len(rows)):
         raise ParameterError(f"There are {len(rows)} rows but edits for {len(edits)}. Give a list for every row.")
@@ -86,21 +90,34 @@ def write_table_column(
     searches: list[Searched] = []
     for i, document in enumerate(rows):
         texts.append(edited(document.text, checked(document.text, edits[i])))
-        searches.append(search_text(texts[-1], *_removed(document, edits[i], kept[i] if kept else ())))
-        _refuse(document.name, searches[-1])
-    shuffled = [texts[i] for i in rng.permutation(len(texts))]
+        searches.append(search_row(document, edits[i], kept[i] if kept else ()))
+    order = [int(i) for i in rng.permutation(len(texts))]
+    shuffled = [texts[i] for i in order]
     path = Path(path)
     digests: list[str] = []
 
+    table = Table.of({column: shuffled})
+    escape = formulas == "escape" and path.suffix != ".parquet"
+    table = to_escape(table) if escape else table
+
     def write(parts: Sequence[Path]) -> None:
-        write_table(Table.of({column: shuffled}), parts[0])
-        back = read_table(parts[0], text=[column]).column(column).to_pylist()
+        write_table(table, parts[0])
+        texts = read_table(parts[0], text=[column]).column(column)
+        back = (unescaped(texts) if escape else texts).to_pylist()
         if [(cell or "").split() for cell in back] != [text.split() for text in shuffled]:
             raise PromiseBroken(f"{path.name} does not read back as what was decided. Nothing was written.")
         digests.append(digest_of(parts[0].read_bytes()))
 
     _put_in_place(write, [path])
-    return Written((path,), tuple(digests), tuple(searches))
+    at = {document: row for row, document in enumerate(order)}
+    return Written((path,), tuple(digests), tuple(searches), tuple(at[i] for i in range(len(order))))
+
+
+def search_row(document: Document, edits: Sequence[Edit], kept: Sequence[Span] = ()) -> Searched:
+    """Search a row with its edits made; what is found in it is an error."""
+    searched = search_text(edited(document.text, checked(document.text, edits)), *_removed(document, edits, kept))
+    _refuse(document.name, searched)
+    return searched
 
 
 def _removed(document: Document, edits: Sequence[Edit], kept: Sequence[Span]) -> tuple[list[str], list[str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from shoal.certificate import DocumentsCertificate, PromisePart, RemovedPart
 from shoal.documents.pipeline.planning import Plan
@@ -16,12 +16,24 @@ from shoal.promises import NOTHING_LEFT, Checked, Promise
 LISTED, DECIDED, UNDECIDED = "known places and names on the list", "decided to stay", "undecided, left as they are"
 
 
-def certificate_of(plan: Plan, records: Sequence[DocumentRecord]) -> DocumentsCertificate:
-    """The certificate of what was written."""
+class Counted(Protocol):
+    """What a search of all written files counted: texts that were looked for, too short to be, and found."""
+
+    @property
+    def texts(self) -> int: ...
+    @property
+    def too_short(self) -> int: ...
+    @property
+    def found(self) -> int: ...
+    @property
+    def formulas(self) -> int: ...
+
+
+def certificate_of(plan: Plan, records: Sequence[DocumentRecord], search: Counted) -> DocumentsCertificate:
+    """The certificate of what was written, and of what was counted in it."""
     written = [one for one in records if not one.failure]
-    searches = [one.searched for one in written if one.searched is not None]
     promise = Promise(NOTHING_LEFT.name, 0, ())
-    checked = Checked.of(promise, sum(len(one.left) for one in searches))
+    checked = Checked.of(promise, search.found)
     files = {part.file: part for one in written for part in one.files}
     settings, choices = plan.case.settings, plan.choices
     parts = {
@@ -37,12 +49,12 @@ def certificate_of(plan: Plan, records: Sequence[DocumentRecord]) -> DocumentsCe
         "stays": _stays(written),
         "left_out": sum(one.left_out for one in written),
         "rules": {"accept": settings.accept, "undecided": choices.undecided, "accept_blocks": choices.accept_blocks},
-        "searched": sum(one.texts for one in searches),
-        "too_short_to_search": sum(one.too_short for one in searches),
-        "perhaps_in": sum(one.perhaps for one in searches),
+        "searched": search.texts,
+        "too_short_to_search": search.too_short,
+        "perhaps_in": sum(one.searched.perhaps for one in written if one.searched is not None),
         "promises": (PromisePart.of(promise, checked),),
     }
-    return DocumentsCertificate.now(**parts, warnings=_warnings(parts))
+    return DocumentsCertificate.now(**parts, warnings=(*_warnings(parts), *_about_formulas(choices.formulas, search.formulas)))
 
 
 def deciders(records: Sequence[DocumentRecord]) -> Mapping[tuple[str, str], int]:
@@ -107,6 +119,14 @@ def _stays(written: Sequence[DocumentRecord]) -> dict[str, int]:
         stays.update({LISTED: listed} if listed else {})
         stays.update(DECIDED if stretch.by_person else UNDECIDED for stretch in one.plan.verdicts.stretches if stretch.verdict == "keep")
     return dict(stays)
+
+
+def _about_formulas(asked: str, found: int) -> Iterator[str]:
+    if found:
+        begin = f"{counted(found, 'cell')} {'begins' if found == 1 else 'begin'}"
+        yield f"{begin} like a formula: a spreadsheet program may run them. Use --formulas escape."
+    if asked == "escape":
+        yield "Before text that begins like a formula stands an apostrophe, so that no spreadsheet program runs it."
 
 
 def _warnings(parts: Mapping[str, Any]) -> tuple[str, ...]:

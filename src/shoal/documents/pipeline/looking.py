@@ -12,11 +12,12 @@ from shoal.contracts import Progress, quiet
 from shoal.document import Document, Finding
 from shoal.documents.case import DocumentFindings, Settings
 from shoal.documents.detectors.detect import default_detectors, detect
+from shoal.documents.failures import failure_of
 from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, named_elsewhere, says_something, with_listed
 from shoal.documents.pipeline.originals import Originals
 from shoal.documents.risk.blocks import blocks
 from shoal.documents.risk.terms import RiskTerms
-from shoal.errors import DataError, ShoalError
+from shoal.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -48,20 +49,25 @@ def first_look(settings: Settings, originals: Originals, aside: Path, progress: 
     documents = risky = words = 0
     with open(aside, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for name, document in originals.each():
-            if isinstance(document, ShoalError):
-                failed[name] = str(document)
+            if isinstance(document, str):
+                failed[name] = document
+                continue
+            try:
+                findings = [one for one in detect(document, detectors) if says_something(document.text[one.start : one.end])]
+                hits = risk.find(document.text) if risk is not None else None
+                listed = list(dropped.occurrences(document.text))
+                about = [document.name, document.kind, document.digest, document.text]
+                plain = [[one.start, one.end, one.kind, one.confidence, one.because] for one in findings]
+                line = json.dumps([about, plain, [span[:2] for span in listed]], ensure_ascii=False) + "\n"
+                line.encode()
+            except Exception as error:
+                failed[name] = failure_of(error)
                 continue
             documents += 1
-            findings = [one for one in detect(document, detectors) if says_something(document.text[one.start : one.end])]
             names.add(document, findings)
-            if risk is not None:
-                hits = risk.find(document.text)
-                risky, words = risky + len(hits.word), words + hits.words
-            listed = list(dropped.occurrences(document.text))
+            risky, words = risky + (len(hits.word) if hits else 0), words + (hits.words if hits else 0)
             fits.update(number for _, _, number in listed)
-            about = [document.name, document.kind, document.digest, document.text]
-            plain = [[one.start, one.end, one.kind, one.confidence, one.because] for one in findings]
-            file.write(json.dumps([about, plain, [span[:2] for span in listed]], ensure_ascii=False) + "\n")
+            file.write(line)
             progress("looking through documents", documents + len(failed), len(originals))
     unused = tuple(number + 1 for number in range(len(settings.drop)) if number not in fits)
     return FirstLook(aside, names, risky / words if words else 0.0, documents, failed, unused)
@@ -74,11 +80,15 @@ def second_look(settings: Settings, first: FirstLook, progress: Progress = quiet
         for done, line in enumerate(lines, 1):
             (name, kind, digest, text), plain, listed = json.loads(line)
             document = Document(name, text, kind, (), digest)
-            findings = named_elsewhere([Finding(*one) for one in plain], collection.detect(document))
-            findings = with_listed(findings, [(start, end) for start, end in listed])
-            yield DocumentFindings.of(
-                document, findings, blocks(text, risk.find(text), risk.terms, first.usual) if risk is not None else []
-            )
+            try:
+                findings = named_elsewhere([Finding(*one) for one in plain], collection.detect(document))
+                findings = with_listed(findings, [(start, end) for start, end in listed])
+                dense = blocks(text, risk.find(text), risk.terms, first.usual) if risk is not None else []
+                found = DocumentFindings.of(document, findings, dense)
+            except Exception as error:
+                first.failed[name] = failure_of(error)
+                continue
+            yield found
             progress("comparing documents", done, first.documents)
 
 

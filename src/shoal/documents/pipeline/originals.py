@@ -9,8 +9,9 @@ from pathlib import Path
 
 from shoal.document import Document
 from shoal.documents.case import Settings
+from shoal.documents.failures import failure_of, sayable, utf8_name
 from shoal.documents.formats.read import OpenedFile, find_documents, open_file, read_document, read_table_column
-from shoal.errors import DataError, ShoalError
+from shoal.errors import DataError
 
 
 class Originals:
@@ -33,8 +34,8 @@ class Originals:
     def __len__(self) -> int:
         return len(self.rows) if self._settings.column else len(self.paths)
 
-    def each(self) -> Iterator[tuple[str, Document | ShoalError]]:
-        """Every document under its name, or why it cannot be read. One file that was asked for by its name must be readable."""
+    def each(self) -> Iterator[tuple[str, Document | str]]:
+        """Every document under its name, or a sentence why it cannot be read. One file that was asked for by its name must be readable."""
         if self._settings.column:
             yield from ((row.name, row) for row in self.rows)
         elif self._source.is_file():
@@ -43,11 +44,10 @@ class Originals:
             for path in self.paths:
                 name = path.relative_to(self._source).as_posix()
                 try:
-                    document = read_document(path, name)
-                except ShoalError as error:
-                    yield name, error
-                else:
-                    yield name, document
+                    found: Document | str = read_document(path, utf8_name(name))
+                except Exception as error:
+                    found = failure_of(error)
+                yield sayable(name), found
 
     def left_out(self) -> list[str]:
         """Files in the folder that are of kinds shoal does not read."""
@@ -56,7 +56,7 @@ class Originals:
         known, others = set(self.paths), []
         for place, folders, files in os.walk(self._source):
             folders[:] = [folder for folder in folders if not folder.startswith(".")]
-            others += [Path(place, file).relative_to(self._source).as_posix() for file in files if Path(place, file) not in known]
+            others += [sayable(Path(place, file).relative_to(self._source).as_posix()) for file in files if Path(place, file) not in known]
         return sorted(others)
 
     def read(self, name: str) -> Document:

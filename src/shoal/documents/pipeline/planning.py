@@ -10,6 +10,7 @@ from typing import Literal
 
 from shoal.document import Document
 from shoal.documents.case import Case, read_private
+from shoal.documents.failures import failure_of
 from shoal.documents.names.entities import Entity, Mention, resolve
 from shoal.documents.names.places import Places
 from shoal.documents.names.styles import Numbering, Style, map_to_json, replacements
@@ -19,6 +20,7 @@ from shoal.errors import DataError, ParameterError, counted
 from shoal.randomness import rng_for
 
 Names = Literal["number", "keep"]
+Formulas = Literal["keep", "escape"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Choices:
     names: Names = "number"
     undecided: Undecided = "redact"
     accept_blocks: float | None = None
+    formulas: Formulas = "keep"  # of rows of a CSV
 
     def __post_init__(self) -> None:
         if self.accept_blocks is not None and not 0 <= self.accept_blocks <= 1:
@@ -47,6 +50,7 @@ class DocumentPlan:
     verdicts: Verdicts
     texts: tuple[str, ...]  # of the stretches
     replacements: tuple[str | None, ...]  # of the stretches that go; None where a list keeps the name
+    failure: str = ""  # why nothing could be planned: then it is not written
 
     def check(self, document: Document) -> None:
         """The document must be the one that was looked through."""
@@ -97,13 +101,17 @@ def _decided(case: Case, originals: Originals, choices: Choices) -> list[Documen
     log, documents = case.decisions(), []
     held: dict[str, str] = {}
     for found in case.findings():
-        state = verdicts(found, log.get(found.name, ()), case.settings.accept, choices.undecided, choices.accept_blocks)
-        texts = {(one.start, one.end): text for one, text in zip(found.findings, found.texts)}
-        if any((one.start, one.end) not in texts for one in state.stretches):  # marked by hand: these words stand in the document only
-            text = originals.read(found.name).text
-            texts |= {(one.start, one.end): text[one.start : one.end] for one in state.stretches}
-        words = tuple(held.setdefault(text, text) for text in (texts[one.start, one.end] for one in state.stretches))
-        documents.append(DocumentPlan(found.name, found.name, found.digest, found.length, _slim(state), words, ()))
+        try:
+            state = verdicts(found, log.get(found.name, ()), case.settings.accept, choices.undecided, choices.accept_blocks)
+            texts = {(one.start, one.end): text for one, text in zip(found.findings, found.texts)}
+            if any((one.start, one.end) not in texts for one in state.stretches):  # marked by hand: these words stand in the document only
+                text = originals.read(found.name).text
+                texts |= {(one.start, one.end): text[one.start : one.end] for one in state.stretches}
+            words = tuple(held.setdefault(text, text) for text in (texts[one.start, one.end] for one in state.stretches))
+            documents.append(DocumentPlan(found.name, found.name, found.digest, found.length, _slim(state), words, ()))
+        except Exception as error:
+            nothing = Verdicts.of((), ())
+            documents.append(DocumentPlan(found.name, found.name, found.digest, found.length, nothing, (), (), failure_of(error)))
     return documents
 
 

@@ -9,14 +9,15 @@ from shoal.certificate import FilePart
 from shoal.contracts import Progress, quiet
 from shoal.document import Block, Document, Edit
 from shoal.documents.case import Settings
+from shoal.documents.failures import failure_of
 from shoal.documents.formats.read import OpenedFile
-from shoal.documents.formats.write import TextLeft, Written, write_redacted, write_table_column
+from shoal.documents.formats.write import TextLeft, Written, search_row, write_redacted, write_table_column
 from shoal.documents.leaks import Searched, search_text
 from shoal.documents.pipeline.originals import Originals
 from shoal.documents.pipeline.planning import DocumentPlan, Plan
 from shoal.documents.redact import edits_of
 from shoal.documents.risk.plausible import Generalized, generalize
-from shoal.errors import DataError, ShoalError
+from shoal.errors import DataError
 from shoal.randomness import rng_for
 from shoal.text.wordnet import read_wordnet
 
@@ -27,8 +28,9 @@ class DocumentRecord:
 
     plan: DocumentPlan
     files: tuple[FilePart, ...] = ()  # put in place; all rows of a table are in one
-    edits: tuple[Edit, ...] = ()
-    kept: tuple[tuple[int, int], ...] = ()  # stretches that stay though their words may go elsewhere
+    row: int | None = None  # of a table: where in the file it stands
+    removed: tuple[str, ...] = ()  # the texts that were replaced
+    may: tuple[str, ...] = ()  # what may stand in its files though it was removed: replacements, and what was decided to stay
     again: int = 0  # edits for words that stand again
     searched: Searched | None = None  # in what was written, or would have been
     left_out: int = 0  # things inside it that hold no text, and so are not written
@@ -67,15 +69,24 @@ def redact_files(plan: Plan, originals: Originals, place: Path, progress: Progre
     records = []
     for done, planned in enumerate(plan.documents, 1):
         try:
+            _planned(planned)
             record = _redact_file(plan.case.settings, planned, originals.open(planned.name), place)
-        except TextLeft as error:
-            failure = f"{error} {plan.case.folder}/report.html says which."
-            record = DocumentRecord(planned, searched=error.searched, failure=failure)
-        except ShoalError as error:
-            record = DocumentRecord(planned, failure=str(error))
+        except Exception as error:
+            record = _failed(plan, planned, error)
         records.append(record)
         progress("redacting", done, len(plan.documents))
     return records
+
+
+def _planned(planned: DocumentPlan) -> None:
+    if planned.failure:
+        raise DataError(planned.failure)
+
+
+def _failed(plan: Plan, planned: DocumentPlan, error: Exception) -> DocumentRecord:
+    if isinstance(error, TextLeft):
+        return DocumentRecord(planned, searched=error.searched, failure=f"{error} {plan.case.folder}/report.html says which.")
+    return DocumentRecord(planned, failure=failure_of(error))
 
 
 def _redact_file(settings: Settings, planned: DocumentPlan, file: OpenedFile, place: Path) -> DocumentRecord:
@@ -87,21 +98,35 @@ def _redact_file(settings: Settings, planned: DocumentPlan, file: OpenedFile, pl
             raise DataError("The name of a file holds what was removed from it. Leave out --names keep, so that files are numbered.")
     written = write_redacted(file, called.name, todo.edits, place / "documents" / called.parent, todo.kept)
     left_out = sum(part.name.endswith("(left out)") for part in document.parts)
-    return _record(planned, todo, _files(written, place), Searched.together(written.searched), left_out)
+    return _record(planned, document, todo, _files(written, place), Searched.together(written.searched), left_out=left_out)
 
 
 def redact_rows(plan: Plan, originals: Originals, place: Path) -> list[DocumentRecord]:
-    """Write the column of texts of a table into `place`: all rows, or none."""
-    settings, rows = plan.case.settings, originals.rows
-    source = Path(settings.source)
-    if len(rows) != len(plan.documents):
-        raise DataError(f"{source} has changed since it was looked through. Run detect again.")
-    todo = [_Edits.of(settings, document, planned) for document, planned in zip(rows, plan.documents)]
+    """Write the column of texts of a table into `place`, but for rows that cannot be written safely; for those the record says why not."""
+    settings, source = plan.case.settings, Path(plan.case.settings.source)
+    records: list[DocumentRecord | None] = []
+    ready: list[tuple[DocumentPlan, Document, _Edits]] = []
+    for planned in plan.documents:
+        try:
+            _planned(planned)
+            document = originals.read(planned.name)
+            todo = _Edits.of(settings, document, planned)
+            search_row(document, todo.edits, todo.kept)
+        except Exception as error:
+            records.append(_failed(plan, planned, error))
+        else:
+            records.append(None)  # which is filled in once all are written
+            ready.append((planned, document, todo))
+    if not ready:
+        return [one for one in records if one is not None]
     path = place / f"documents{source.suffix if source.suffix in ('.csv', '.parquet') else '.csv'}"
+    rows, todos = [document for _, document, _ in ready], [todo for _, _, todo in ready]
     rng = rng_for(plan.secret, "rows")
-    written = write_table_column(rows, settings.column, [one.edits for one in todo], path, rng, [one.kept for one in todo])
+    edits, kept = [one.edits for one in todos], [one.kept for one in todos]
+    written = write_table_column(rows, settings.column, edits, path, rng, kept, plan.choices.formulas)
     files = _files(written, place)
-    return [_record(*parts) for parts in zip(plan.documents, todo, [files] * len(rows), written.searched)]
+    done = iter([_record(*one, files, searched, row) for one, searched, row in zip(ready, written.searched, written.rows, strict=True)])
+    return [next(done) if one is None else one for one in records]
 
 
 def _files(written: Written, place: Path) -> tuple[FilePart, ...]:
@@ -110,5 +135,16 @@ def _files(written: Written, place: Path) -> tuple[FilePart, ...]:
     )
 
 
-def _record(planned: DocumentPlan, todo: _Edits, files: tuple[FilePart, ...], searched: Searched, left_out: int = 0) -> DocumentRecord:
-    return DocumentRecord(planned, files, tuple(todo.edits), tuple(todo.kept), todo.again, searched, left_out)
+def _record(
+    planned: DocumentPlan,
+    document: Document,
+    todo: _Edits,
+    files: tuple[FilePart, ...],
+    searched: Searched,
+    row: int | None = None,
+    left_out: int = 0,
+) -> DocumentRecord:
+    gone = {(one.start, one.end): document.text[one.start : one.end] for one in todo.edits}
+    removed = dict.fromkeys(gone[one.start, one.end] for one in todo.edits if gone[one.start, one.end] != one.replacement)
+    may = (*(one.replacement for one in todo.edits), *(document.text[start:end] for start, end in todo.kept))
+    return DocumentRecord(planned, files, row, tuple(removed), may, todo.again, searched, left_out)
