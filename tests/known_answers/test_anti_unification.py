@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal import cell
 from shoal.checks.tables import check_release
 from shoal.errors import DataError, ParameterError
 from shoal.kernels.anti_unification import anti_unify, find_patterns, pattern_groups
@@ -137,6 +138,16 @@ def test_the_papers_bins_and_the_rule_without_widths():
         release = protected(AntiUnificationSafe(k=2, numeric="bins", bins=bins), Roles(quasi=("age",)), age=ages * 2)
         expected = ["[15..19]", "[15..19]", "[20..24]", "[20..24]", "[25..29]", "[85..89]", "[90..94]"]
         assert [text for (text,) in by_record(release, "age")][:7] == expected
+
+
+def test_a_bin_holds_numbers_of_more_than_twelve_digits():
+    """Ends rounded to twelve digits left them outside."""
+    ages = [2**53 + 2 * i for i in range(4)] * 2
+    release = protected(AntiUnificationSafe(k=2, numeric="bins"), Roles(quasi=("age",)), age=ages)
+    cells = release.table.column("age").to_pylist()
+    for text, row in zip(cells, release.source_row.tolist()):
+        low, high = cell.read(text).interval or (float(text), float(text))
+        assert low <= ages[row] <= high
 
 
 @pytest.mark.parametrize(

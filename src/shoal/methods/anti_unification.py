@@ -325,24 +325,27 @@ def _binned(table: Table, column: str, width: float | None) -> tuple[IntArray, l
         width = float(np.ceil(width))
     place = np.floor(values / width)
     bins, code = np.unique(np.where(np.isnan(place), np.inf, place), return_inverse=True)
-    pattern = _text(table, column)
+    code, pattern = code.reshape(-1), _text(table, column)
+    least, most = np.full(len(bins), np.inf), np.full(len(bins), -np.inf)
+    np.fmin.at(least, code, values)
+    np.fmax.at(most, code, values)
     texts: list[str | None] = []
-    for i in bins:
+    for i, first, last in zip(bins.tolist(), least.tolist(), most.tolist()):
+        if not np.isfinite(i):
+            texts.append(None)
+            continue
         low, high = i * width, (i + 1) * width - whole
-        ends = [cell.like(_short(end, width), pattern) for end in (low, high)] if np.isfinite(i) else []
-        texts.append(None if not ends else ends[0] if ends[0] == ends[1] else f"[{ends[0]}..{ends[1]}]")
-    return code.reshape(-1), texts
+        short = float(f"{low:.12g}"), float(f"{high:.12g}")
+        if not short[0] <= first <= last <= short[1]:  # twelve digits are not enough to hold what lies in the bin
+            short = min(low, first), max(high, last)
+        ends = [cell.like(end, pattern) for end in short]
+        texts.append(ends[0] if ends[0] == ends[1] else f"[{ends[0]}..{ends[1]}]")
+    return code, texts
 
 
 def _beyond_floats(table: Table, column: str) -> bool:
     """Whole numbers that floating point cannot tell apart: they are codes, whatever they are called, and no bin would surely hold its own."""
     return pa.types.is_integer(table.column(column).type) and bool((np.nan_to_num(np.abs(table.number(column))) >= 2.0**53).any())
-
-
-def _short(end: float, width: float) -> float:
-    """Twelve digits, where these still say which bin it is."""
-    short = float(f"{end:.12g}")
-    return short if abs(short - end) <= 1e-6 * width else float(end)
 
 
 def _text(table: Table, column: str) -> str:
