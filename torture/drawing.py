@@ -96,7 +96,7 @@ def drawn(number: int, seed: int) -> Case:
     """The case of a number."""
     rng = Random(f"{seed}/{number}")
     method = METHODS[number % len(METHODS)]
-    whole = number % 199 == 7
+    whole = number % 11 == 7
     n = _rows(rng, whole)
     persons = _persons(rng, n) if rng.random() < 0.15 else None
     names = _names(rng)
@@ -145,7 +145,7 @@ def drawn(number: int, seed: int) -> Case:
 
 def _rows(rng: Random, whole: bool) -> int:
     if whole:
-        return rng.randint(8, 40)
+        return rng.randint(4, 40)
     if rng.random() < 0.005:
         return rng.randint(200, 2000)
     return rng.randint(1, 6) if rng.random() < 0.04 else rng.randint(5, 60)
@@ -252,7 +252,10 @@ def _quasi(rng: Random, n: int, method: str) -> Column:
 
 
 def _confidential(rng: Random, n: int, method: str) -> Column:
-    draw = rng.random() if method != "anti-unification" else 0.9
+    if method == "anti-unification":  # which looks for k records with the same values
+        pool = rng.sample(WORDS + CELL_LIKE + LOOKALIKES, rng.choice((1, 2, 2, 3)))
+        return Column("nominal", _some_missing(rng, [rng.choice(pool) for _ in range(n)]))
+    draw = rng.random()
     if draw < 0.08:
         return Column("number", _some_missing(rng, _far_numbers(rng, n)))
     if draw < 0.1:
@@ -332,7 +335,9 @@ def _able(case: Case, columns: list[str], methods: list[str]) -> list[str]:
     return methods
 
 
-def _k(rng: Random, rows: int) -> int:
+def _k(rng: Random, rows: int, method: str) -> int:
+    if method == "anti-unification" and rng.random() < 0.9:
+        return 2
     if rng.random() < 0.1:
         return max(2, rng.choice((rows, rows - 1, rows // 2, rows + 1, 10 * rows)))
     return rng.choice((2, 2, 3, 3, 4, 5, 10))
@@ -346,7 +351,7 @@ def _parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
             given.update(more)
 
     if method not in ("kde", "rank-swapping", "noise", "k-tca"):
-        given["k"] = _k(rng, case.rows)
+        given["k"] = _k(rng, case.rows, method)
     confidential = case.role("confidential")
     if method in DIVERSE and confidential:
         few = min(len({repr(value) for value in case.columns[name].values if value is not None}) for name in confidential)
@@ -369,7 +374,9 @@ def _own_parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
     """What few methods have."""
     pick = rng.choice
     published = {"publish": pick(("counts", "sets", "intervals", "mean"))} if rng.random() < 0.7 else {}
-    tca = {"views": pick((1, 2, 3)), **({"coding": "prototype", "refine": "none"} if rng.random() < 0.3 else {})}
+    quasi = [case.columns[name] for name in case.role("quasi")]
+    plain = all(column.kind == "number" and not column.codes and None not in column.values for column in quasi)
+    tca = {"views": pick((1, 2, 3)), **({"coding": "prototype", "refine": "none"} if rng.random() < (0.9 if plain else 0.03) else {})}
     own: dict[str, dict[str, Any]] = {
         "mdav-large": {"block_rows": pick((10, 20, 1000))},
         "v-mdav": {"gamma": pick((0.0, 0.2, 1.1, 5.0))},
@@ -383,7 +390,7 @@ def _own_parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
         "balanced-mondrian": published | {"ratio": pick((0.0, 0.5, 1.0)), "narrowing": pick((0.0, 0.05, 1.0))},
         "kactus": published | {"inducer": pick(("c4.5", "c4.5", "cart")), "leftover": pick(("rescue", "drop")), "show": pick(("path", "path-and-agreed"))},
         "kactus-refined": published | {"leftover": pick(("rescue", "drop"))},
-        "anti-unification": {"limit": pick((0, 1, 2, 4)), "passes": pick(("once", "until-nothing")), "numeric": pick(("bins", "values"))},
+        "anti-unification": {"limit": pick((1, 2, 4, 4)), "passes": pick(("once", "until-nothing")), "numeric": pick(("bins", "values"))},
         "anti-unification-safe": {
             "order": pick(("least-suppressed", "fewest-first", "most-first")),
             "numeric": pick(("intervals", "bins", "values")),

@@ -1,0 +1,107 @@
+"""Damaged files of every kind that shoal reads: seeds made in code and files that once broke something, mutated.
+
+Each is read, and used, as its command would. It goes through, or is refused in a sentence; anything else would be a traceback, and a failure. So
+is a sentence with a cell of the table or a word of the documents in it. The kept files (torture/corpus/KIND/*) come first, as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+from shoal.errors import ShoalError
+from torture.readers import READERS, Reader, prepare
+from torture.runner import Outcome
+from torture.subjects import SECRET, place
+
+NAME = "damaged"
+CORPUS = Path(__file__).parent / "corpus"
+KINDS = tuple(READERS)
+
+
+def share(n: int) -> int:
+    """As many as there are tables, and every kept file and kind at least once."""
+    return max(len(KINDS) + len(_kept()), min(n, 20_000))
+
+
+def run(number: int, seed: int) -> Outcome:
+    """One damaged file."""
+    kept = _kept()
+    if number < len(kept):
+        kind, raw = kept[number].parent.name, kept[number].read_bytes()
+    else:
+        kind, raw = KINDS[number % len(KINDS)], _grown(number, seed)
+    return Outcome(kind, *_tried(READERS[kind], raw))
+
+
+def warm() -> None:
+    """Everything that is read is made, and every reader reads what is sound."""
+    _stage()
+    for kind, reader in READERS.items():
+        failure, refused = _tried(reader, _seeds(kind)[0])
+        if failure or refused:
+            raise RuntimeError(f"{kind}: what is not damaged is refused: {failure}")
+
+
+def described(number: int, seed: int) -> str:
+    """Where the file of a case was put, to be looked at."""
+    kept = _kept()
+    kind = kept[number].parent.name if number < len(kept) else KINDS[number % len(KINDS)]
+    path = Path(tempfile.mkdtemp()) / READERS[kind].file.replace("/", "-")
+    path.write_bytes(kept[number].read_bytes() if number < len(kept) else _grown(number, seed))
+    return f"The damaged file is {path}."
+
+
+def _grown(number: int, seed: int) -> bytes:
+    kind = KINDS[number % len(KINDS)]
+    draw = random.Random(f"{seed} {number}")
+    return READERS[kind].damage(draw.choice(_seeds(kind)), draw.choice(_seeds(draw.choice(KINDS))), draw)
+
+
+def _tried(reader: Reader, raw: bytes) -> tuple[str, bool]:
+    """What is wrong, and whether it was refused."""
+    stage = _stage()
+    work = stage / "work"
+    shutil.copytree(stage / reader.folder, work, symlinks=True)
+    here = Path.cwd()
+    os.chdir(work)
+    try:
+        (work / reader.file).write_bytes(raw)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reader.use(work)
+    except (ShoalError, OSError) as error:
+        shown = str(error)
+        if isinstance(error, OSError) and not error.strerror:
+            return f"{type(error).__name__} without words: {shown}", True
+        return ("the message holds a cell or a word of a document" if SECRET.lower() in shown.lower() else ""), True
+    finally:
+        os.chdir(here)
+        shutil.rmtree(work, ignore_errors=True)
+    return "", False
+
+
+_STAGES: list[Path] = []
+
+
+def _stage() -> Path:
+    if not _STAGES:
+        stage = place("damaged")
+        prepare(stage)
+        _STAGES.append(stage)
+    return _STAGES[0]
+
+
+def _seeds(kind: str) -> list[bytes]:
+    """What is mutated: the sound file, and the kept ones of its kind."""
+    reader = READERS[kind]
+    sound = (_stage() / reader.folder / reader.file).read_bytes()
+    return [sound, *(path.read_bytes() for path in _kept() if path.parent.name == kind)]
+
+
+def _kept() -> list[Path]:
+    return sorted(path for path in CORPUS.glob("*/*") if path.parent.name in READERS)
