@@ -83,7 +83,6 @@ EVIDENCE = [
         _put("", True, 9, "steps", 0, "parameters", "k"),
     ),
     _put("steps removed", True, [], "steps"),
-    _put("method renamed", True, "noise", "steps", 0, "method"),
     _put("method nobody knows", False, "perfect-privacy", "steps", 0, "method"),
     _put("parameter changed", True, lambda old: old + 4, "steps", 0, "parameters", "k"),
     _put("guarantee added", True, ["k-anonymity", "t-closeness"], "steps", 0, "guarantees"),
@@ -98,6 +97,7 @@ EVIDENCE = [
     _put("measures removed", False, [], "measures"),
 ]
 TABLE = [
+    _put("method renamed", True, "noise", "steps", 0, "method"),
     _put("quasi emptied", True, [], "roles", "quasi"),
     Edit("a quasi-identifier moved to other", True, _move_to_other),
     _put("columns of a step emptied", True, [], "steps", 0, "columns"),
@@ -110,7 +110,8 @@ TABLE = [
     _put("identifiers removed raised", False, 5, "roles", "identifiers_removed"),
     _put("a target named that is not there", True, "wealth", "roles", "target"),
     _put("delimiter changed", True, ";", "release", "delimiter"),
-    _put("missing token changed to a value", True, "f", "release", "missing"),
+    _put("missing token changed to a confidential value", True, "angina", "release", "missing"),
+    _put("missing token changed to a value that nothing counts", False, "f", "release", "missing"),
     _put("columns renamed", True, lambda old: ["ages", *old[1:]], "release", "columns"),
     _put("columns in another order", True, lambda old: old[::-1], "release", "columns"),
     _of_measure("smallest class raised", True, "k-anonymity", 7.0, "value"),
@@ -152,6 +153,7 @@ DOCUMENTS = [
     _put("rules changed", False, 0.1, "rules", "accept"),
 ]
 COLLECTION = [
+    _put("method renamed", True, "semantic", "steps", 0, "method"),
     _put("clusters changed", True, lambda old: old + 1, "release", "clusters"),
     _put("terms changed", True, lambda old: old + 1, "release", "terms"),
     _put("how it was built changed", False, None, "built"),

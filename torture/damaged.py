@@ -51,7 +51,7 @@ def described(number: int, seed: int) -> str:
     """Where the file of a case was put, to be looked at."""
     kept = _kept()
     kind = kept[number].parent.name if number < len(kept) else KINDS[number % len(KINDS)]
-    path = Path(tempfile.mkdtemp()) / READERS[kind].file.replace("/", "-")
+    path = Path(tempfile.mkdtemp()) / Path(READERS[kind].file).name
     path.write_bytes(kept[number].read_bytes() if number < len(kept) else _grown(number, seed))
     return f"The damaged file is {path}."
 
@@ -70,7 +70,7 @@ def _tried(reader: Reader, raw: bytes) -> tuple[str, bool]:
     here = Path.cwd()
     os.chdir(work)
     try:
-        (work / reader.file).write_bytes(raw)
+        reader.path(work).write_bytes(raw)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             reader.use(work)
@@ -99,7 +99,7 @@ def _stage() -> Path:
 def _seeds(kind: str) -> list[bytes]:
     """What is mutated: the sound file, and the kept ones of its kind."""
     reader = READERS[kind]
-    sound = (_stage() / reader.folder / reader.file).read_bytes()
+    sound = reader.path(_stage() / reader.folder).read_bytes()
     return [sound, *(path.read_bytes() for path in _kept() if path.parent.name == kind)]
 
 

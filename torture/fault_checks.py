@@ -12,7 +12,7 @@ from pathlib import Path
 from shoal.errors import ShoalError
 
 REPORTED = ("run/certificate.json", "run/report.html", "run/private/report.html")
-KEPT = ("case/private/map.json", "case/private/written.json", "case/report.html")
+KEPT = ("map.json", "written.json", "report.html")  # of every redaction, in case/private/redactions
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def leftovers(seen: Seen) -> list[str]:
     found = []
     for path in sorted(seen.work.rglob("*")):
         name = path.relative_to(seen.work).as_posix()
-        if name in known or name == "case/decisions.jsonl":
+        if name in known or name == "case/decisions.jsonl" or (seen.new.exists() and name.startswith("case/private/redactions/0")):
             continue
         if name.partition("/")[0] != "new" or path.name.startswith(".") or path.name.endswith(".part") or path.name == "first.jsonl":
             found.append(name)
@@ -153,15 +153,17 @@ def _redact(seen: Seen) -> str:
         return "the case itself changed"
     if _verified(seen.work / "before", seen.work / "before/certificate.json"):
         return "the redaction before this one is damaged"
-    for name in KEPT[:2]:
-        json.loads((seen.work / name).read_text(encoding="utf-8"))
-    stale = [name for name in KEPT if name not in seen.changed("case")]
+    if lost := seen.changed("case/private"):
+        return f"what was kept of the redaction before is lost: {', '.join(lost)}"
+    kept = {path.name.partition("-")[2]: path for path in (seen.work / "case/private/redactions").glob("[0-9]*-*")}
+    for path in kept.values():
+        for name in KEPT[:2]:
+            json.loads((path / name).read_text(encoding="utf-8"))
     if not seen.new.exists():
-        if len(stale) < len(KEPT) and seen.code != -9:
-            return "the map of the redaction before is gone, and there is no new one"
         return ""
-    if stale:
-        return f"published, and the private files are still those of another redaction: {', '.join(stale)}"
+    mark = hashlib.sha256((seen.new / "certificate.json").read_bytes()).hexdigest()[:16]
+    if mark not in kept or any(not (kept[mark] / name).is_file() for name in KEPT):
+        return "published, and who is behind its numbers was not kept"
     return _verified(seen.new, seen.new / "certificate.json") or _open_to_readers(seen.new)
 
 

@@ -86,7 +86,7 @@ class Stage:
             left = leftovers(seen)
             if not wrong and left and kind != "killed" and self.events[command][at].partition(" ")[0] not in REMOVALS:
                 wrong = f"left behind: {', '.join(left)}"
-            if not wrong and (work / "new").exists() and "othing was" in child.said:
+            if not wrong and (work / "new").exists() and "othing was written" in child.said:
                 wrong = "said that nothing was written, and something was"
             return wrong or self._next(command, seen, umask)
         finally:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import os
 import random
+import re
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,33 +28,29 @@ class Reader:
     use: Callable[[Path], object]
     damage: Damage = damaged
 
+    def path(self, place: Path) -> Path:
+        """Where the file is in a folder like this one; `*` stands for a name that was drawn."""
+        return next(place.glob(self.file)) if "*" in self.file else place / self.file
+
 
 def prepare(stage: Path) -> None:
     """Sound folders: originals with a run, a case with its redaction, a space with its release; and single files."""
     originals = stage / "tables"
     originals.mkdir()
     write_originals(originals)
-    here = Path.cwd()
-    os.chdir(originals)
-    try:
-        for command in (
-            ["key", "key"],
-            ["run", "recipe.toml", "-o", "run", "--sign", "key"],
-            ["documents", "detect", "letters", "-o", "case"],
+    for folder, commands in {
+        "tables": (["key", "key"], ["run", "recipe.toml", "-o", "run", "--sign", "key"]),
+        "cases": (
+            ["documents", "detect", "../tables/letters", "-o", "case"],
             ["documents", "mark", "case", "Helen", "--by", "somebody"],
             ["documents", "redact", "case", "-o", "out"],
-            ["collection", "build", "texts.jsonl", "--column", "text", "-p", "least=1", "-p", "keep=all", "-o", "space"],
+        ),
+        "spaces": (
+            ["collection", "build", "../tables/texts.jsonl", "--column", "text", "-p", "least=1", "-p", "keep=all", "-o", "space"],
             ["collection", "protect", "space", "-m", "spherical", "-p", "k=2", "-o", "shared"],
-        ):
-            said = io.StringIO()
-            if shoal(command, said):
-                raise RuntimeError(f"{command} does not work: {said.getvalue()}")
-    finally:
-        os.chdir(here)
-    for name, parts in {"cases": ("case", "out"), "spaces": ("space", "shared")}.items():
-        (stage / name).mkdir()
-        for part in parts:
-            shutil.copytree(originals / part, stage / name / part)
+        ),
+    }.items():
+        _made(stage / folder, commands)
     documents = stage / "documents"
     documents.mkdir()
     for ending, raw in {
@@ -66,8 +63,19 @@ def prepare(stage: Path) -> None:
         (documents / f"letter.{ending}").write_bytes(raw)
     shutil.copy(originals / "letters/c.eml", documents / "letter.eml")
     _parquet(originals)
-    for part in ("case", "out"):
-        shutil.rmtree(originals / part)
+
+
+def _made(folder: Path, commands: Sequence[list[str]]) -> None:
+    folder.mkdir(exist_ok=True)
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        for command in commands:
+            said = io.StringIO()
+            if shoal(command, said):
+                raise RuntimeError(f"{command} does not work: {said.getvalue()}")
+    finally:
+        os.chdir(here)
 
 
 def _parquet(folder: Path) -> None:
@@ -182,9 +190,8 @@ def _document(ending: str) -> Callable[[Path], None]:
         from shoal.documents.formats.write import write_redacted
 
         file = open_file(work / f"letter.{ending}")
-        text = file.document.text
-        at = text.find("Dear")
-        write_redacted(file, "one", [Edit(at, at + 4, "Word_1")] if at >= 0 else [], work / "new")
+        edits = [Edit(*word.span(), "Word_1") for word in re.finditer("Dear", file.document.text)]
+        write_redacted(file, "one", edits, work / "new")
 
     return use
 
@@ -292,8 +299,8 @@ READERS = {
     "case.toml": Reader("cases", "case/case.toml", _case),
     "findings.jsonl": Reader("cases", "case/findings.jsonl", _case, damaged_lines),
     "decisions.jsonl": Reader("cases", "case/decisions.jsonl", _case, damaged_lines),
-    "map.json": Reader("cases", "case/private/map.json", _map, damaged_json),
-    "written.json": Reader("cases", "case/private/written.json", _map, damaged_json),
+    "map.json": Reader("cases", "case/private/redactions/*/map.json", _map, damaged_json),
+    "written.json": Reader("cases", "case/private/redactions/*/written.json", _map, damaged_json),
     "secret.json": Reader("cases", "case/private/secret.json", _redact, damaged_json),
     "certificate of documents": Reader("cases", "out/certificate.json", _verify("out", "out/certificate.json"), damaged_json),
     "space": Reader("spaces", "space/space.npz", _space, damaged_zip),

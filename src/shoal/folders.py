@@ -199,7 +199,10 @@ def _aside(out: Path) -> Iterator[Path]:
         left = " Nothing was left behind." if not os.path.lexists(out) else " What was there still is." if there and out.is_dir() else ""
         raise OutputError(f"{out} could not be written: {why}.{left}") from None
     else:
-        clear(hidden)
+        try:
+            clear(hidden)
+        except KeyboardInterrupt:  # too late to stop anything: all is in its place
+            clear(hidden)
     finally:
         if lock is not None:
             os.close(lock)

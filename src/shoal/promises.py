@@ -23,6 +23,11 @@ class PromiseKind:
     persons: Literal["distinct", "weighed"] = "distinct"  # in persons: how many there are, which rows bound, or each weighing one
     asked_by: str = ""  # the parameter of a method that asks for it, with its value
 
+    @property
+    def is_about_a_column(self) -> bool:
+        """Whether it counts what a column has in each class, or the numbers a column keeps."""
+        return "{about}" in self.sentence or self.of == "numbers"
+
 
 K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}", asked_by="k")
 L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}", asked_by="l")

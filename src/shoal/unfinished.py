@@ -28,6 +28,9 @@ def hidden_folder(parent: Path) -> tuple[Path, int | None]:
             lock = os.open(hidden / "lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         except FileNotFoundError:  # another run took it for an empty folder of a dead one
             continue
+        except BaseException:
+            shutil.rmtree(hidden, ignore_errors=True)
+            raise
         try:
             ours = _locked(lock)
             for part in ("new", "old"):

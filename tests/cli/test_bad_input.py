@@ -424,7 +424,7 @@ def test_interrupted_in_the_middle(refused, table, desk, monkeypatch, where):
         monkeypatch.setattr(Noise, "protect", interrupt)
     else:
         monkeypatch.setattr(run_module, {"measure": "measure_all", "attack": "attack_all", "report": "public_report"}[where], interrupt)
-    refused(*protect(table, desk / "run", method=("-m", "noise")), says="stopped; nothing was written", code=130)
+    refused(*protect(table, desk / "run", method=("-m", "noise")), says="stopped; nothing is left half-written", code=130)
 
 
 def test_a_real_interrupt(desk):
@@ -450,7 +450,7 @@ def test_a_real_interrupt(desk):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert err.strip() == "shoal: stopped; nothing was written."
+    assert err.strip() == "shoal: stopped; nothing is left half-written."
     assert out == ""
     assert listing(desk) == before
 

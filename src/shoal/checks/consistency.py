@@ -7,7 +7,7 @@ registered under no name here, a plug-in that is not installed, is believed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from shoal.certificate import (
@@ -61,6 +61,8 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     held = {*given, *(roles.hierarchies), *((roles.target,) if roles.target else ())}
     about = {column for one in certificate.promises for column in one.promise.needs}
     stepped = {column for step in certificate.steps for column in step.columns}
+    whole = [step for step in certificate.steps if "columns" in _parameters_of(step.method) and "columns" not in step.parameters]
+    yield _none("steps over other columns than the quasi-identifiers", sum(set(step.columns) != set(roles.quasi) for step in whole))
     yield _none(
         "columns that are told of and not released", 0 if added else len((held | about | stepped) - set(columns) - set(roles.household))
     )
@@ -82,11 +84,18 @@ def _well_said(part: PromisePart) -> bool:
     if part.what not in KINDS:
         return False
     promise = part.promise
+    about_values = promise.kind.is_about_a_column and promise.kind.of == "classes"
+    if promise.kind.is_about_a_column != (part.about is not None) or (part.ignores and not about_values):
+        return False
     return part.unit == promise.number and part.sentence == promise.sentence and part.holds == promise.kept_by(part.found)
 
 
 def _declared(kind: Kind, name: str, what: str, otherwise: Any) -> Any:
     return getattr(known(kind).get(name), what, otherwise)
+
+
+def _parameters_of(method: str) -> Iterable[str]:
+    return getattr(known("method").get(method), "model_fields", ())
 
 
 def _as_declared(step: StepPart, of: str) -> bool:
@@ -100,8 +109,9 @@ def _as_declared(step: StepPart, of: str) -> bool:
     except ShoalError:
         return False
     given = plain(made.given())
-    same = all(given.get(name) == value for name, value in plain(dict(step.parameters)).items())
-    same = same and set(given) - set(step.parameters) <= {"columns"}
+    if "columns" in given and given["columns"] is None:
+        del given["columns"]  # it protects all quasi-identifiers
+    same = given == plain(dict(step.parameters)) and set(given.get("columns", step.columns)) == set(step.columns)
     return same and step.summary == cls.summary() and set(step.guarantees) == set(getattr(made, "guarantees", ()))
 
 

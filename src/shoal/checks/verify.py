@@ -23,7 +23,7 @@ from shoal.checks.tables import as_counted, columns_to_read, count
 from shoal.checks.values import Written, formulas_among
 from shoal.errors import DataError
 from shoal.folders import REPORT, SIGNATURE, sha256_of
-from shoal.promises import Checked
+from shoal.promises import Checked, Promise
 from shoal.signing import Signer
 
 
@@ -127,7 +127,7 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
         Checked("rows", about.rows, rows, rows == about.rows),
         Checked("columns", list(about.columns), names, names == list(about.columns)),
     ]
-    there = [one.promise for one in certificate.promises if set(one.promise.needs) <= set(names)]
+    there = [promise for one in certificate.promises if _has_its_columns(promise := one.promise, names)]
     columns = list(dict.fromkeys([*columns_to_recount(certificate, names), *columns_to_read(there, names)]))
     cells = cells_of(
         stretches(path, about.delimiter, columns), columns, written=Written(about.missing, about.dates, about.decimal, about.formulas)
@@ -147,6 +147,10 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
     recounted, believed = recount_measures(certificate, cells)
     return [*found, *_formulas(path, about, names), *recounted], believed
+
+
+def _has_its_columns(promise: Promise, names: list[str]) -> bool:
+    return set(promise.needs) <= set(names) and promise.kind.is_about_a_column == (promise.about is not None)
 
 
 def _formulas(path: Path, about: TableFile, names: list[str]) -> list[Checked]:

@@ -30,7 +30,7 @@ def main() -> None:
     except wrong_words as error:
         _stop(f"{error.format_message().rstrip('.')}. `shoal --help` and `shoal VERB --help` say what can be typed.", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _stop("stopped; nothing was written.", 128 + _stopped_by[-1])
+        _stop("stopped; nothing is left half-written.", 128 + _stopped_by[-1])
     except BrokenPipeError:  # the reader of stdout has left
         sys.stderr.close()
         sys.exit(0)

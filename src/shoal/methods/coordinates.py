@@ -82,7 +82,7 @@ class ColumnMethod(Params):
 
     def step(self, columns: tuple[str, ...], guarantees: tuple[str, ...], promises: tuple[Promise, ...] = ()) -> Step:
         """What the certificate will say was done."""
-        parameters = {key: value for key, value in self.given().items() if key != "columns"}
+        parameters = {key: value for key, value in self.given().items() if key != "columns" or value is not None}
         return Step(self.name, parameters, columns, guarantees, self.summary(), promises)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,7 +149,7 @@ def redact_case(
         raise OutputError(f"{out} lies inside the case, which stays with you. Choose a folder outside.")
     originals = Originals(case.settings)
     planned = plan(case, originals, choices, seed)
-    with run_folder(out) as release:
+    with ExitStack() as undone, run_folder(out) as release:
         place = release.path
         column = case.settings.column
         records = redact_rows(planned, originals, place) if column else redact_files(planned, originals, place, progress)
@@ -167,25 +168,31 @@ def redact_case(
             "map.json": planned.map,
             "report.html": internal_page(certificate, records, deciders(records), planned.entities),
         }
-        kept = _keep(folder, sha256_of(place / CERTIFICATE)[:16], private, out)
-    names = {one.name: one.called for one in planned.documents}
-    write_private(folder, "written.json", {"folder": str(out.absolute()), "redaction": kept.name, "names": names})
+        names = {one.name: one.called for one in planned.documents}
+        written_as = {"folder": str(out.absolute()), "names": names}
+        kept = _keep(folder, place / CERTIFICATE, {**private, "written.json": json.dumps(written_as, ensure_ascii=False)})
+        undone.callback(lambda: None if out.exists() else shutil.rmtree(kept, ignore_errors=True))
     write_text(folder / "report.html", private["report.html"], PRIVATE_FILE)
     return RedactedDocuments(certificate, failed)
 
 
-def _keep(folder: Path, name: str, private: Mapping[str, str], out: Path) -> Path:
+def _keep(folder: Path, certificate: Path, private: Mapping[str, str]) -> Path:
     """What must stay with the keeper of one redaction, in a folder of the case named after its certificate, before anything of it leaves.
     Nothing replaces it: an earlier redaction may be in other hands already, and this says who is behind its numbers."""
-    kept = folder / "private" / "redactions" / f"{name}-{secrets.token_hex(4)}"
-    for above in (folder / "private", kept.parent):
+    redactions = folder / "private" / "redactions"
+    for above in (redactions.parent, redactions):
         above.mkdir(exist_ok=True)
         above.chmod(PRIVATE_FOLDER)
+    kept = redactions / f"{len(list(redactions.iterdir())) + 1:04}-{_mark_of(certificate)}"
     with appearing(kept, PRIVATE_FOLDER) as place:
         for file, text in private.items():
             (place / file).write_text(text, encoding="utf-8")
-        (place / "where.json").write_text(json.dumps({"folder": str(out.absolute())}), encoding="utf-8")
     return kept
+
+
+def _mark_of(certificate: Path) -> str:
+    """By which a redaction and what is kept of it are known to belong together."""
+    return sha256_of(certificate)[:16]
 
 
 def _refuse_other_than_utf8(*paths: Path) -> None:
@@ -212,14 +219,12 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
     from shoal.text.search import SearchEngine
 
     asked = read_queries(queries)
-    written = read_private(folder, "written.json")
-    out = Path(str(written.get("folder", "")))
-    if not written or not (out / "certificate.json").is_file():
-        raise DataError(f"The redacted documents of {folder} are not there. Run `shoal documents redact {folder} -o out` first.")
+    kept, written = _last_redaction(folder)
+    out = Path(written["folder"])
     case = Case(folder)
     if case.settings.column:
         raise DataError("Rows of a table were shuffled when they were written, so they cannot be compared. Evaluate documents in files.")
-    corpus, failed = _corpus(case, out / "documents", _names(folder, written), str(written.get("redaction", "")), progress)
+    corpus, failed = _corpus(case, out / "documents", written["names"], kept, progress)
     if not corpus.names:
         why = f" {next(iter(failed.values()))}" if failed else ""
         raise DataError(f"No document of {out} belongs to this case. Redact again.{why}")
@@ -235,21 +240,27 @@ def evaluate_case(folder: Path, queries: Path, progress: Progress = quiet) -> di
     }
 
 
-def _names(folder: Path, written: dict[str, Any]) -> dict[str, str]:
-    """What each document is called outside."""
-    names = written.get("names")
-    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        raise DataError(f"{folder}/private/written.json is damaged. Redact again.")
-    return names
+def _last_redaction(folder: Path) -> tuple[str, dict[str, Any]]:
+    """The last redaction of a case that still lies where it was written, unchanged: where what is kept of it is, and what that says of it."""
+    for kept in sorted((folder / "private" / "redactions").glob("[0-9]*-*"), reverse=True):
+        name = f"redactions/{kept.name}"
+        written = read_private(folder, f"{name}/written.json")
+        out, names = written.get("folder"), written.get("names")
+        if not isinstance(out, str) or not isinstance(names, dict) or not all(isinstance(one, str) for one in names.values()):
+            raise DataError(f"{folder}/private/{name}/written.json is damaged. Redact again.")
+        certificate = Path(out) / CERTIFICATE
+        if certificate.is_file() and kept.name.endswith(_mark_of(certificate)):
+            return name, written
+    raise DataError(f"The redacted documents of {folder} are not there. Run `shoal documents redact {folder} -o out` first.")
 
 
-def _corpus(case: Case, place: Path, names: dict[str, str], redaction: str, progress: Progress) -> tuple[Corpus, dict[str, str]]:
+def _corpus(case: Case, place: Path, names: dict[str, str], kept: str, progress: Progress) -> tuple[Corpus, dict[str, str]]:
     """Originals and what was written for them, with what was removed; and a sentence for each that could not be read."""
     from shoal.documents.formats.read import read_document
     from shoal.documents.pipeline.originals import Originals
     from shoal.documents.risk.recovery import Corpus, Removed
 
-    behind, originals = _entities_behind(case.folder, redaction), Originals(case.settings)
+    behind, originals = _entities_behind(case.folder, f"{kept}/map.json"), Originals(case.settings)
     before: dict[str, str] = {}
     after: list[str] = []
     removed = []
@@ -272,9 +283,8 @@ def _corpus(case: Case, place: Path, names: dict[str, str], redaction: str, prog
     return Corpus(tuple(before), tuple(before.values()), tuple(after), tuple(removed)), failed
 
 
-def _entities_behind(folder: Path, redaction: str) -> dict[tuple[int, int], int]:
+def _entities_behind(folder: Path, name: str) -> dict[tuple[int, int], int]:
     """(document, start) -> entity, for what was removed."""
-    name = f"redactions/{redaction}/map.json" if redaction else "map.json"  # where 0.2 kept the last one
     entities = read_private(folder, name).get("entities", [])
     try:
         return {
