@@ -6,6 +6,7 @@ A thousand nested brackets are no file of shoal's, and end in a sentence like ev
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,9 +15,9 @@ from shoal.errors import DataError
 
 
 def parse_json(text: str, path: Path | str) -> Any:
-    """What a JSON text says. NaN and Infinity are no JSON."""
+    """What a JSON text says. NaN and Infinity are no JSON, and 1e999 is no number that can be held."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise DataError(f"{path} is not valid JSON (line {error.lineno}, column {error.colno}).") from None
     except ValueError:  # NaN, or a number of thousands of digits
@@ -53,6 +54,13 @@ def read_text(path: Path) -> str:
 
 def _refuse_constant(_: str) -> NoReturn:
     raise ValueError
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError
+    return number
 
 
 def _place(message: str) -> str:

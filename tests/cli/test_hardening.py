@@ -78,7 +78,9 @@ def test_logs_do_not_grow_without_bound(state):
 
 
 @pytest.mark.parametrize("parse", [parse_json, parse_toml])
-@pytest.mark.parametrize("text", ["[" * 100_000, "a = " + "[" * 100_000, '{"a":' * 100_000, "a = " + "9" * 5000, "9" * 5000, "NaN", SECRET])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "a = " + "[" * 100_000, '{"a":' * 100_000, "a = " + "9" * 5000, "9" * 5000, "NaN", "1e999", "-1E999", SECRET]
+)
 def test_json_and_toml_of_anybodys_making(parse, text):
     with pytest.raises(DataError) as refused:
         parse(text, "some.file")

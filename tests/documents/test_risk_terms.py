@@ -110,7 +110,7 @@ def test_terms_from_a_file(tmp_path):
     with pytest.raises(DataError, match="There is no file"):
         read_terms(tmp_path / "none.txt")
     file.write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(DataError, match="could not be read as UTF-8"):
+    with pytest.raises(DataError, match="is not UTF-8"):
         read_terms(file)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from shoal.errors import DataError, ShoalError
+from shoal.unforeseen import unforeseen
 
 
 def failure_of(error: Exception) -> str:
-    """Why a document was not done, without a word of it. Of what nobody foresaw only the class is said: its message may quote the document.
+    """Why a document was not done, without a word of it. Of what nobody foresaw a code is said: its message may quote the document.
 
     That the machine has no room left is no document's failure.
     """
@@ -16,7 +17,7 @@ def failure_of(error: Exception) -> str:
         return str(error)
     if isinstance(error, RecursionError):
         return "It is nested too deeply to be read."
-    return f"It could not be taken apart ({type(error).__name__}), which is a defect of shoal: please report it. Leave this document out."
+    return f"Leave this document out: {unforeseen(error).sentence}"
 
 
 def utf8_name(name: str) -> str:

@@ -293,7 +293,7 @@ def _entities_behind(folder: Path, name: str) -> dict[tuple[int, int], int]:
             if entity["replacements"]
             for document, start in entity["mentions"]
         }
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise DataError(f"{folder}/private/{name} is damaged. Redact again.") from None
 
 

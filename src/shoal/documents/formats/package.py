@@ -102,7 +102,7 @@ def _unpacked(raw: bytes, name: str) -> dict[str, bytes]:
         raise DataError(f"{name} is encrypted, or an old .doc. Open it in Word, take the password off and save it as .docx.")
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as file:
-            members = [member for member in file.infolist() if not member.is_dir()]
+            members = [member for member in file.infolist() if not member.filename.endswith("/")]
             if len(members) > MOST_FILES or sum(member.file_size for member in members) > MOST_BYTES:
                 raise DataError(f"{name} unpacks to more than {MOST_BYTES >> 20} MB or {MOST_FILES:,} files. It is not read.")
             if any(member.flag_bits & 1 for member in members):

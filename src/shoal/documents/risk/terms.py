@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.arrays import IntArray
 from shoal.errors import DataError, ParameterError
+from shoal.parsing import read_text
 from shoal.text.wordnet import FILES, WordNet
 from shoal.text.words import STOP_WORDS, Cut, WordNumbers, folded, stems, tokens
 
@@ -125,12 +126,7 @@ def _spoken(word: str) -> str:
 
 def read_terms(path: Path) -> tuple[str, ...]:
     """Seeds or terms from a file: one to a line, anything after # is a remark."""
-    if not path.is_file():
-        raise DataError(f"There is no file {path}.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"The list of terms '{path.name}' could not be read as UTF-8 text.") from problem
+    text = read_text(path)
     found = tuple(dict.fromkeys(line for raw in text.splitlines() if (line := raw.partition("#")[0].strip())))
     if not found:
         raise DataError(f"The list of terms '{path.name}' has no terms. Write one to a line.")
@@ -139,7 +135,7 @@ def read_terms(path: Path) -> tuple[str, ...]:
 
 def read_senses(path: Path) -> dict[str, str]:
     """The senses that a list of terms names in its remarks: missile  # weapon.n.01."""
-    cut = [line.partition("#") for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    cut = [line.partition("#") for line in read_text(path).splitlines()]
     return {term.strip(): sense.strip() for term, _, sense in cut if term.strip() and _SENSE.fullmatch(sense.strip())}
 
 
