@@ -427,52 +427,61 @@ def test_interrupted_in_the_middle(refused, table, desk, monkeypatch, where):
     refused(*protect(table, desk / "run", method=("-m", "noise")), says="stopped; nothing is left half-written", code=130)
 
 
-def test_a_real_interrupt(desk):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_real_interrupt(desk, number, code):
     path = write_csv(desk / "many.csv", patients(100))
     before = listing(desk)
-    slow = (
-        "import sys, time, shoal.runs.run\n"
-        "from shoal.cli import main\n"
-        "def certificate(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.runs.run.certify = certificate\n"
-        "main()\n"
-    )
-    words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
-    with subprocess.Popen(
-        [sys.executable, "-c", slow, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-    ) as running:
-        assert running.stdout.readline() == "NOW\n"
-        assert [p.name for p in desk.iterdir() if p.name.startswith(".shoal-unfinished-")], "the release is half-written now"
-        running.send_signal(signal.SIGINT)
+    with half_done(path, desk) as running:
+        assert unfinished_in(desk), "the release is half-written now"
+        running.send_signal(number)
         out, err = running.communicate(timeout=30)
-    assert running.returncode == 130
+    assert running.returncode == code
     assert err.strip() == "shoal: stopped; nothing is left half-written."
     assert out == ""
     assert listing(desk) == before
 
 
-def test_terminated_leaves_nothing_visible(desk):
+def test_killed_leaves_nothing_visible_and_the_next_run_sweeps_it(desk, shoal):
     """A kill cannot be tidied after, but what it leaves is hidden, and no run folder looks whole."""
     path = write_csv(desk / "many.csv", patients(100))
+    before = listing(desk)
+    with half_done(path, desk) as running:
+        assert shoal(*protect(path, desk / "other", method=("-m", "noise"))).code == 0
+        assert unfinished_in(desk), "what a living run has made is its own"
+        running.kill()
+        running.communicate(timeout=30)
+    assert not (desk / "run").exists()
+    left = unfinished_in(desk)
+    assert left
+    assert all(p.stat().st_mode & 0o777 == 0o700 for p in left), "nobody else may read what is left"
+    assert shoal(*protect(path, desk / "run", method=("-m", "noise"))).code == 0
+    for name in ("run", "other"):
+        check_folder(desk / name)
+        shutil.rmtree(desk / name)
+    assert listing(desk) == before
+
+
+def half_done(path, desk):
+    """A run that stops short of its certificate, and waits."""
     slow = (
         "import time, shoal.runs.run\nfrom shoal.cli import main\n"
-        "def f(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
-        "shoal.runs.run.certify = f\nmain()\n"
+        "def certificate(*a, **k):\n    print('NOW', flush=True)\n    time.sleep(60)\n"
+        "shoal.runs.run.certify = certificate\nmain()\n"
     )
     words = [str(word) for word in protect(path, desk / "run", method=("-m", "noise"))]
-    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    with subprocess.Popen(
-        [sys.executable, "-c", slow, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env
-    ) as running:
-        running.stdout.readline()
-        running.kill()
-    assert not (desk / "run").exists()
-    left = [p for p in desk.iterdir() if p.name.startswith(".shoal-unfinished-")]
-    assert all(p.stat().st_mode & 0o777 == 0o700 for p in left), "nobody else may read what is left"
+    running = subprocess.Popen(
+        [sys.executable, "-c", slow, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )
+    assert running.stdout.readline() == "NOW\n"
+    return running
+
+
+def unfinished_in(desk):
+    return [p for p in desk.iterdir() if p.name.startswith(".shoal-unfinished-")]
 
 
 # ---- other files ---------------------------------------------------------------------------------------------------------------------------

@@ -94,6 +94,15 @@ def test_findings_edited_into_nonsense(case, change):
         list(case.findings())
 
 
+@pytest.mark.parametrize("number", ['"1"', "1.5", "true", "null", "[]", "1e999"])
+def test_an_undo_of_no_batch(case, number):
+    case.decide([("a.txt", Decision(0, 7, "person", "keep"))], by="eva")
+    with (case.folder / "decisions.jsonl").open("a") as log:
+        log.write(f'{{"undo": {number}}}\n')
+    with pytest.raises(DataError, match="line 2"):
+        everything(case.folder)
+
+
 def everything(folder):
     case = Case(folder)
     return list(case.findings()), case.decisions()

@@ -1,8 +1,11 @@
 """Documents from end to end: letters go in, redacted letters come out, and nothing that was removed is in them."""
 
+import io
 import json
+import os
 import re
 import stat
+import zipfile
 from collections import Counter
 from itertools import pairwise
 
@@ -152,6 +155,48 @@ def test_bad_files_are_said_and_the_rest_goes_on(letters, tmp_path):
     with pytest.raises(DataError, match="No document could be read"):
         shoal.detect_documents(letters, tmp_path / "case2")
     assert not (tmp_path / "case2").exists()
+
+
+def test_one_bad_document_of_any_kind_is_its_own_failure(letters, tmp_path, monkeypatch):
+    """A Word file with a member of no name, one that breaks the reader, a name that is not UTF-8; a mail with a part that begins like a zip is read."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (letters / "nameless.docx").write_bytes(with_a_member_of_no_name())
+    (letters / "mail.eml").write_bytes(
+        b"From: Anna Berg <a@example.org>\r\nSubject: Results\r\nContent-Type: multipart/mixed; boundary=edge\r\n\r\n"
+        b"--edge\r\nContent-Type: text/plain\r\n\r\nDear Maria Gonzalez\r\n"
+        b"--edge\r\nContent-Type: application/vnd.openxmlformats-officedocument.wordprocessingml.document\r\n"
+        b"Content-Transfer-Encoding: base64\r\n\r\nUEsDBCBubyB6aXA=\r\n--edge--\r\n"
+    )
+    (letters / "odd.html").write_text("<p>Robert Brown</p>")
+    with open(os.fsencode(letters) + b"/bad\xff.txt", "w") as file:
+        file.write("Robert Brown")
+
+    def html(*_):
+        raise ZeroDivisionError("Robert Brown")
+
+    monkeypatch.setattr("shoal.documents.formats.html.open_page", html)
+    found = shoal.detect_documents(letters, tmp_path / "case")
+    assert (
+        {"nameless.docx", "odd.html", "bad\\udcff.txt"}
+        <= set(found["failed"])
+        <= {"nameless.docx", "odd.html", "bad\\udcff.txt", "mail.eml"}
+    )
+    assert "not UTF-8" in found["failed"]["bad\\udcff.txt"]
+    assert "something unforeseen happened (code" in found["failed"]["odd.html"]
+    (log,) = (tmp_path / "state" / "shoal").iterdir()
+    assert "Brown" not in "".join(found["failed"].values()) + log.read_text()
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert redacted.certificate.documents["written"] >= 2
+
+
+def with_a_member_of_no_name():
+    nameless = zipfile.ZipInfo("x")
+    nameless.filename = nameless.orig_filename = ""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("word/document.xml", b"<w/>")
+        file.writestr(nameless, b"Robert Brown")
+    return made.getvalue()
 
 
 def test_places_that_would_be_overwritten_or_read_again(letters, tmp_path):
