@@ -75,7 +75,9 @@ def damaged_zip(raw: bytes, other: bytes, draw: random.Random) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as file:
             members = [(name, file.read(name)) for name in file.namelist()]
-    except (zipfile.BadZipFile, ValueError):
+    except Exception:  # it is damaged already
+        return damaged(raw, other, draw)
+    if not members:
         return damaged(raw, other, draw)
     at, to = draw.randrange(len(members)), draw.randrange(len(members))
     name, content = members[at]
