@@ -229,11 +229,14 @@ def _layers(ending: str, raw: bytes, within: str, depth: int = 0) -> Iterator[_L
     """Every way of reading a file. Its bytes decide what it is; its ending only tells a page or a message from other text."""
     if depth > 5:
         return
-    if raw.startswith(b"PK\x03\x04"):
-        yield from _zip_layers(raw, within, depth)
-    elif raw.startswith(b"%PDF-"):
-        yield from _pdf_layers(raw, within)
-    elif ending == ".eml":
+    if raw.startswith((b"PK\x03\x04", b"%PDF-")):
+        try:
+            yield from list(_zip_layers(raw, within, depth) if raw.startswith(b"PK") else _pdf_layers(raw, within))
+            return
+        except Exception:  # of many libraries
+            if not depth:  # a file that was written as one must be one; a part of a mail may only begin like one
+                raise
+    if ending == ".eml":
         yield from _mail_layers(raw, within, depth)
     else:
         text = _decoded(raw)

@@ -325,7 +325,7 @@ class _Reader:
     def _numbering(self) -> None:
         """Lists. What stands before an item can be words."""
         old = self.package.optional("numbering")
-        if old is None:
+        if old is None or old.tag != f"{W}numbering":
             return
         new = self._looks(old)
         for element in list(new.iter(f"{W}numPicBullet", f"{W}name", f"{W}nsid", f"{W}tmpl", f"{W}lvlPicBulletId")):

@@ -37,6 +37,7 @@ _BETWEEN = " \t\r\n\u00a0\u2009\u202f-\u2010\u2011\u2013/_"  # what may stand be
 _APART = "\n\n\n"  # what keeps the texts of a batch apart: no term runs over it
 _BATCH = 1_000_000  # characters
 _SHORTEST_SLIP = 5  # letters; shorter words are one letter away from too many others
+_LONGEST_WORD = 60  # letters; what is longer is no word, and has too many pieces to look for each
 _SHORTEST_SLIP_OF_A_NAME = 8
 # Words that WordNet does not list, though nobody mistyped them.
 _WITHOUT_MEANING = """
@@ -179,11 +180,11 @@ class RiskTerms:
         paths.sort(key=lambda path: (len("".join(path[0])), path))
         self._grow_trie([([self._codes[reduced[piece]] for piece in path], number) for path, number in paths])
         self._alone = {path[0]: number for path, number in reversed(paths) if len(path) == 1}  # terms of one word
-        self._splittable = {word for word in self._alone if len(word) >= _SHORTEST_SLIP}
+        self._splittable = {word for word in self._alone if _SHORTEST_SLIP <= len(word) <= _LONGEST_WORD}
         self._heads, self._tails = _pieces_of(self._splittable)
         self._slips: dict[str, list[str]] = {}
         for word in words if wordnet is not None else ():
-            if len(word) >= _SHORTEST_SLIP and word.isalpha():
+            if _SHORTEST_SLIP <= len(word) <= _LONGEST_WORD and word.isalpha():
                 for key in _without_one(word):
                     self._slips.setdefault(key, []).append(word)
         self._reduced = reduced
@@ -339,7 +340,7 @@ class RiskTerms:
     def _slip(self, word: str, raw: str) -> int:
         """A term's word that was mistyped. Short words with a capital are left alone: they are names."""
         least = _SHORTEST_SLIP_OF_A_NAME if raw.istitle() else _SHORTEST_SLIP
-        if self._wordnet is None or len(word) < least or not word.isalpha() or word in _NOT_LISTED:
+        if self._wordnet is None or not least <= len(word) <= _LONGEST_WORD or not word.isalpha() or word in _NOT_LISTED:
             return 0
         near = sorted({other for key in _without_one(word) for other in self._slips.get(key, ()) if other[0] == word[0]})
         near = [other for other in near if _one_slip(word, other)]
