@@ -1,4 +1,4 @@
-"""A slice of `make torture`: some generated tables of every method. And what the chamber rests on: its recount finds what is broken, a killed run goes on."""
+"""A slice of `make torture`: some cases of every part. And what the chamber rests on: its recount finds what is broken, a killed run goes on."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 
 from torture import tables
 from torture.drawing import METHODS
+from torture.faults import PAIRS
 from torture.recount import broken, counted, covers, read_release
 from torture.runner import Done, Outcome, how_to_repeat, run_parts, table_of
+from torture.tampering import KINDS
 
-EACH = 15  # tables of each method
+EACH = 8  # tables of each method
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -22,6 +24,22 @@ def test_generated_tables_keep_what_is_promised(method: str) -> None:
     assert {number: outcome.failure for number, outcome in outcomes.items() if outcome.failure} == {}
     assert {outcome.kind for outcome in outcomes.values()} == {method}
     assert sum(outcome.refused for outcome in outcomes.values()) <= EACH / 2, "a method that refuses most tables is not tested by them"
+
+
+@pytest.mark.parametrize("part", ["faults", "damaged", "tampering"])
+def test_some_of_the_other_parts(part: str, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="the extra sign is not installed")
+    pytest.importorskip("lxml", reason="the extra documents is not installed")
+    done = run_parts([part], 1, 20_260, tmp_path / "progress.jsonl", lambda _: None, workers=1)
+    assert [f"{how_to_repeat(one, 20_260)}: {one.outcome.failure}" for one in done if one.outcome.failure] == []
+    assert len(done) >= 14
+
+
+def test_the_bars_can_be_met() -> None:
+    """As many kinds of tampering, of each sort, as the bar asks for; faults of every kind in every command."""
+    assert len({kind.name for kind in KINDS}) >= 60
+    assert sum(not kind.shown for kind in KINDS) >= 20
+    assert len(set(PAIRS)) == len(PAIRS) == 42
 
 
 CELLS = {"zip": ["1", "1", "2", "2", "2"], "illness": ["a", "a", "a", "b", None], "income": ["1", "2", "3", "4", "9007199254740993"]}

@@ -34,15 +34,15 @@ COMMANDS: dict[str, list[str]] = {
     "collection protect": ["collection", "protect", "space", "-m", "spherical", "-p", "k=2", "-o", "new"],
 }
 KINDS = ("refused", "refused from then on", "disk full", "torn", "interrupted", "terminated", "killed")
-PAIRS = [(command, kind) for command in COMMANDS for kind in KINDS]
+PAIRS = [(list(COMMANDS)[i % len(COMMANDS)], KINDS[i % len(KINDS)]) for i in range(len(COMMANDS) * len(KINDS))]  # each once: 6 and 7
 REMOVALS = ("os.remove", "os.rmdir")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 TORN = 7  # bytes that a file still gets
 
 
 def share(n: int) -> int:
-    """2,000 for N = 20,000; at least one of each kind for each command."""
-    return max(len(PAIRS), min(n // 10, 60 * len(PAIRS)))
+    """2,000 for N = 20,000; at least two of each kind, and of each command."""
+    return max(2 * len(KINDS), min(n // 10, 60 * len(PAIRS)))
 
 
 def run(number: int, seed: int) -> Outcome:

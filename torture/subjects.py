@@ -15,6 +15,7 @@ from pathlib import Path
 
 SECRET = "Quxfordsecret"  # planted in cells and texts: no message may hold it
 PREFIX = "shoal-torture-"
+MEMORY, ROOM = Path("/dev/shm"), 1 << 30  # files that are read once need no disk
 
 ROLES = """identifier = ["name"]
 quasi = ["age", "zip", "sex"]
@@ -73,12 +74,17 @@ PAGE = (
 
 def place(name: str) -> Path:
     """A folder of this process; those of processes that are gone are removed first."""
-    here = Path(tempfile.gettempdir())
+    here = MEMORY if in_memory() else Path(tempfile.gettempdir())
     for old in here.glob(f"{PREFIX}*"):
         pid = old.name.removeprefix(PREFIX).partition("-")[0]
         if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
             shutil.rmtree(old, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{name}-", dir=here))
+
+
+def in_memory() -> bool:
+    """Whether there is a disk of memory with room enough."""
+    return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM
 
 
 def table(rows: int = 24) -> str:

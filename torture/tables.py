@@ -30,9 +30,9 @@ from shoal.writing import write_table
 from torture.drawing import CLOSE, DIVERSE, GENERALIZING, METHODS, WITHOUT_K, Case, Column, drawn
 from torture.recount import Cells, broken, counted, covers, read_release, same
 from torture.runner import Outcome
+from torture.subjects import MEMORY, in_memory
 
 NAME = "tables"
-MEMORY = Path("/dev/shm")  # files that are read once need no disk
 QUOTED = 6  # letters of a cell that no message has by chance
 WARMED = 6 * len(METHODS)
 
@@ -52,7 +52,7 @@ def run(number: int, seed: int) -> Outcome:
     """One table."""
     case = drawn(number, seed)
     kind = METHODS[number % len(METHODS)]
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
+    with tempfile.TemporaryDirectory(dir=MEMORY if in_memory() else None) as name:
         folder = Path(name)
         try:
             wrong = [*_protected(case, folder), *(_whole(case, folder) if case.whole else ())]

@@ -170,24 +170,28 @@ def redact_case(
         }
         names = {one.name: one.called for one in planned.documents}
         written_as = {"folder": str(out.absolute()), "names": names}
-        kept = _keep(folder, place / CERTIFICATE, {**private, "written.json": json.dumps(written_as, ensure_ascii=False)})
+        kept = _where_to_keep(folder, place / CERTIFICATE)
         undone.callback(lambda: None if out.exists() else shutil.rmtree(kept, ignore_errors=True))
+        _keep(kept, {**private, "written.json": json.dumps(written_as, ensure_ascii=False)})
     write_text(folder / "report.html", private["report.html"], PRIVATE_FILE)
     return RedactedDocuments(certificate, failed)
 
 
-def _keep(folder: Path, certificate: Path, private: Mapping[str, str]) -> Path:
-    """What must stay with the keeper of one redaction, in a folder of the case named after its certificate, before anything of it leaves.
-    Nothing replaces it: an earlier redaction may be in other hands already, and this says who is behind its numbers."""
+def _where_to_keep(folder: Path, certificate: Path) -> Path:
+    """A folder of the case named after a certificate. Nothing replaces it: an earlier redaction may be in other hands already, and what was
+    kept of it says who is behind its numbers."""
     redactions = folder / "private" / "redactions"
     for above in (redactions.parent, redactions):
         above.mkdir(exist_ok=True)
         above.chmod(PRIVATE_FOLDER)
-    kept = redactions / f"{len(list(redactions.iterdir())) + 1:04}-{_mark_of(certificate)}"
+    return redactions / f"{len(list(redactions.iterdir())) + 1:04}-{_mark_of(certificate)}"
+
+
+def _keep(kept: Path, private: Mapping[str, str]) -> None:
+    """What must stay with the keeper of one redaction, written before anything of it leaves."""
     with appearing(kept, PRIVATE_FOLDER) as place:
         for file, text in private.items():
             (place / file).write_text(text, encoding="utf-8")
-    return kept
 
 
 def _mark_of(certificate: Path) -> str:
