@@ -137,6 +137,7 @@ def test_patterns_words_and_context(tmp_path):
         ("x = 1", "a table \\[kinds"),
         ("[kinds]", "a table \\[kinds"),
         ("[kinds.a]\npatterns = ['(']", "not a regular expression"),
+        (f"[kinds.a]\npatterns = ['x{{{'9' * 5000}}}']", "cannot be used"),
         ("[kinds.a]\npatterns = ['x*']", "fits an empty text"),
         ("[kinds.a]\npatterns = 'x'", "list of texts"),
         ("[kinds.a]\nwords = [1]", "list of texts"),

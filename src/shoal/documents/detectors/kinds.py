@@ -159,6 +159,8 @@ def _compiled(name: str, number: int, pattern: str, where: str) -> Any:
         compiled = regex.compile(pattern)
     except regex.error as error:
         raise DataError(f"{where}: pattern {number} of kind '{name}' is not a regular expression: {error}.") from None
+    except Exception:  # a repeat of five thousand digits, brackets nested too deeply
+        raise DataError(f"{where}: pattern {number} of kind '{name}' cannot be used. Make it simpler.") from None
     if compiled.fullmatch("", timeout=1):
         raise DataError(f"{where}: pattern {number} of kind '{name}' fits an empty text. Make some part of it needed.")
     return compiled
