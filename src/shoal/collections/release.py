@@ -123,10 +123,13 @@ class CollectionRelease:
             steps, kind = texts_of(parts, "made_by"), texts_of(parts, "terms_are")
             if not kind or kind[0] not in get_args(Terms):
                 raise DataError(f"{path} does not say whether its terms are words or meanings, as shoal 0.1 did not. Make it again.")
+            matrix, terms = matrix_of(parts), texts_of(parts, "terms") or ()
+            if matrix.shape[1] != len(terms):
+                raise ValueError("a column without a term")
             return CollectionRelease(
-                matrix_of(parts),
+                matrix,
                 assignment,
-                texts_of(parts, "terms") or (),
+                terms,
                 tuple(_step(step) for step in parse_json(steps[0], path)) if steps else (),
                 np.full(len(assignment), -1, np.int64) if source_row is None else np.asarray(source_row, np.int64),
                 texts_of(parts, "labels"),
