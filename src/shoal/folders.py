@@ -24,7 +24,7 @@ from shoal.arrays import IntArray
 from shoal.certificate import Certificate, FilePart
 from shoal.errors import DataError, OutputError
 from shoal.parsing import parse_json
-from shoal.unfinished import clear, hidden_folder, sweep
+from shoal.unfinished import clear, hidden_folder, stop_if_asked, sweep
 
 if TYPE_CHECKING:
     from shoal.signing import SigningKey
@@ -139,6 +139,7 @@ def whole_file(out: Path, mode: int = PUBLIC_FILE) -> Iterator[Path]:
         yield new
         os.chmod(new, mode)
         _sync(new)
+        stop_if_asked()
         os.replace(new, out)
         _sync(out.absolute().parent)
 
@@ -258,6 +259,7 @@ def _take_over(old: Path, new: Path, leave: str) -> None:
 def _put(new: Path, out: Path, move: Callable[[Path, Path], None]) -> None:
     """A folder into its place, in one step. Where that or what follows fails, what was there before is there again."""
     old, moved = _old(new), os.lstat(new)
+    stop_if_asked()
     try:
         move(new, out)
         _sync(out.absolute().parent)

@@ -31,11 +31,14 @@ def formulas_in(table: Table) -> dict[str, int]:
 
 
 def about_formulas(table: Table) -> Iterator[str]:
-    """A line on every column with such cells, and on names that are such, in a table that will be a CSV and was not asked to escape them."""
-    if table.format.kind != "csv" or table.format.formulas == "escape":
+    """A line on every column with such cells, and on names that are such, in a table that will be a CSV: they are a risk, or were changed."""
+    if table.format.kind != "csv":
         return
     run = "a spreadsheet program may run them"
     for name, many in formulas_in(table).items():
+        if table.format.formulas == "escape":
+            yield f"{counted(many, 'cell')} of '{name}' began like a formula: an apostrophe stands before {'it' if many == 1 else 'each'}."
+            continue
         yield f"{counted(many, 'cell')} of '{name}' {'begins' if many == 1 else 'begin'} like a formula: {run}. Use --formulas escape."
     for name in names_like_formulas(table):
         yield f"The name of column '{name}' begins like a formula: {run.replace('them', 'it')}. Rename the column."

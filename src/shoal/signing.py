@@ -59,6 +59,8 @@ class SigningKey:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
         given = _bytes_of(path)
+        if b"PUBLIC KEY" in given:
+            raise DataError(f"{path} is the public half. Give the private one, which `shoal key` wrote beside it without the ending .pub.")
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise DataError(
                 f"{path} can be read by others: it is no secret. Say `chmod 600`, or make a new key if somebody may have read it."
@@ -72,6 +74,11 @@ class SigningKey:
         if not isinstance(key, Ed25519PrivateKey):
             raise DataError(f"{path} is a key of another kind. Certificates are signed with Ed25519: `shoal key` makes such a key.")
         return SigningKey(key)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its public half."""
+        return Signer(self.key.public_key()).fingerprint
 
     def sign(self, certificate: bytes) -> str:
         """What `certificate.sig` holds."""
@@ -119,6 +126,14 @@ class Signer:
         except (InvalidSignature, binascii.Error, ValueError):
             return False
         return True
+
+
+def is_signature(given: bytes) -> bool:
+    """Whether bytes are a signature of somebody's: base64 of 64 bytes."""
+    try:
+        return len(base64.b64decode(given.strip(), validate=True)) == 64
+    except (binascii.Error, ValueError):
+        return False
 
 
 def _bytes_of(path: Path) -> bytes:

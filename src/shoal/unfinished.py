@@ -18,6 +18,23 @@ except ImportError:  # without locks nothing tells that a run is dead, so nothin
     fcntl = None  # type: ignore[assignment]
 
 HIDDEN = ".shoal-unfinished-"
+_asked_to_stop: list[bool] = []
+
+
+def ask_to_stop() -> None:
+    """Remember that this run was asked to stop: a KeyboardInterrupt can come to nothing inside a library that drops what its callbacks raise."""
+    _asked_to_stop.append(True)
+
+
+def nobody_asked() -> None:
+    """A new run begins."""
+    _asked_to_stop.clear()
+
+
+def stop_if_asked() -> None:
+    """Said where a run can stop safely, and before anything appears in its place."""
+    if _asked_to_stop:
+        raise KeyboardInterrupt
 
 
 def hidden_folder(parent: Path) -> tuple[Path, int | None]:

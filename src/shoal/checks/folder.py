@@ -32,13 +32,13 @@ def check_folder(folder: Path, listed: Sequence[FilePart], passed_over: Collecti
             found.add(name)
         else:
             others += 1
-    changed = len(found - unchanged(folder, listed))
+    changed = found - unchanged(folder, listed)
     return [
         Checked("files", len(expected), len(found), len(found) == len(listed)),
-        _none("files that are missing", len(set(expected) - found)),
+        _named("files that are missing", set(expected) - found),
         _none("files and folders that are not listed", others),
         _none("links, devices and other things that are no files", odd),
-        _none("files whose bytes changed", changed),
+        _named("files whose bytes changed", changed),
     ]
 
 
@@ -77,6 +77,11 @@ def _inside(folder: Path, passed_over: Collection[str] = ()) -> Iterator[Path]:
         yield path
         if stat.S_ISDIR(path.lstat().st_mode) and path.name not in passed_over:
             yield from _inside(path)
+
+
+def _named(what: str, found: Collection[str]) -> Checked:
+    """Files of the list, by name."""
+    return Checked(what, 0, sorted(found) or 0, not found)
 
 
 def _none(what: str, found: int) -> Checked:

@@ -24,7 +24,9 @@ from shoal.checks.values import Written, formulas_among
 from shoal.errors import DataError
 from shoal.folders import REPORT, SIGNATURE, sha256_of
 from shoal.promises import Checked, Promise
-from shoal.signing import Signer
+from shoal.signing import LONGEST, Signer, is_signature
+
+SIGNED = "signature"
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,22 @@ def verify(release: Path, certificate: Path, signer: Path | None = None) -> Veri
     checks: list[Checked] = []
     signed_by = None
     if asked is not None:
-        holds = _is_signed(certificate, asked)
-        checks.append(Checked("signature", asked.fingerprint, "of this key" if holds else "none of this key", holds))
-        signed_by = asked.fingerprint if holds else None
+        wrong = _not_signed(certificate, asked)
+        checks.append(Checked(SIGNED, asked.fingerprint, wrong or "of this key", not wrong))
+        signed_by = asked.fingerprint if not wrong else None
     found, believed = _verified(release, certificate, certified)
     return Verified((*checks, *found), tuple(_believed(certified, believed)), signed_by)
 
 
-def _is_signed(certificate: Path, signer: Signer) -> bool:
+def _not_signed(certificate: Path, signer: Signer) -> str:
+    """Why the certificate is not signed by a key; empty where it is."""
     beside = certificate.with_name(SIGNATURE)
-    return is_plain(beside) and beside.stat().st_size < 1000 and signer.signed(certificate.read_bytes(), beside.read_bytes())
+    if not beside.exists() and not beside.is_symlink():
+        return f"there is no {SIGNATURE}"
+    if not is_plain(beside) or beside.stat().st_size > LONGEST or not is_signature(beside.read_bytes()):
+        return f"{SIGNATURE} is no signature"
+    signed = signer.signed(certificate.read_bytes(), beside.read_bytes())
+    return "" if signed else "by another key, or the certificate was changed"
 
 
 def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tuple[list[Checked], list[str]]:

@@ -6,10 +6,19 @@ import sys
 import threading
 from typing import Any
 
+from shoal.unfinished import ask_to_stop, nobody_asked
+
 
 def main() -> None:
     """Run a command; the user's mistakes get one sentence and exit code 2, shoal's own a sentence with a code and exit code 3."""
     _stop_as_by_ctrl_c()
+    try:
+        _main()
+    except KeyboardInterrupt:  # also while modules are loaded
+        _stop("stopped; nothing is left half-written.", 128 + _stopped_by[-1])
+
+
+def _main() -> None:
     import typer
 
     from shoal.cli.app import app
@@ -28,9 +37,10 @@ def main() -> None:
     except ShoalError as error:
         _stop(str(error), 2)
     except wrong_words as error:
-        _stop(f"{error.format_message().rstrip('.')}. `shoal --help` and `shoal VERB --help` say what can be typed.", 2)
-    except (KeyboardInterrupt, typer.Abort):
-        _stop("stopped; nothing is left half-written.", 128 + _stopped_by[-1])
+        said = error.format_message()
+        _stop(f"{said if said.endswith(('.', '?')) else said + '.'} `shoal --help` and `shoal VERB --help` say what can be typed.", 2)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except BrokenPipeError:  # the reader of stdout has left
         sys.stderr.close()
         sys.exit(0)
@@ -53,8 +63,10 @@ def _stop_as_by_ctrl_c() -> None:
         for other in others:
             signal.signal(other, signal.SIG_IGN)  # the removing is not stopped by the next
         _stopped_by.append(number)
+        ask_to_stop()
         raise KeyboardInterrupt
 
+    nobody_asked()
     others = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     others = [one for one in others if signal.getsignal(one) == signal.SIG_DFL]
     if threading.current_thread() is threading.main_thread():

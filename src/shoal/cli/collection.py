@@ -95,6 +95,7 @@ def protect(
     for warning in certificate.warnings:
         show.say(f"Warning: {warning}")
     show.say(f"{out}/ holds release.npz, its certificate and report.html. {out}/private/ stays with you.")
+    verbs.signed(sign)
 
 
 @collection.command()

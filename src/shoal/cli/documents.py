@@ -131,7 +131,7 @@ def redact(
 ) -> None:
     """Apply the decisions. Every file is read back and searched before it counts as written. Exit code 1: done, but for some documents, which
     are named."""
-    from shoal.cli import show
+    from shoal.cli import show, verbs
     from shoal.documents.pipeline.planning import Choices
     from shoal.runs.documents import redact_case
 
@@ -157,6 +157,7 @@ def redact(
         show.say(
             f"{out}/ holds the documents, certificate.json and report.html. {case}/private/ says who is behind each number: it stays with you."
         )
+        verbs.signed(sign)
     _complain(failed, "was not written", "were not written")
     if failed:
         raise typer.Exit(1)

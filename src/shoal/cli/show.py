@@ -10,6 +10,7 @@ from typing import Any
 
 from shoal.cli.stderr import visible
 from shoal.contracts import Progress
+from shoal.unfinished import stop_if_asked
 
 
 def data(value: Any) -> None:
@@ -55,6 +56,7 @@ def progress() -> Iterator[Progress]:
     tasks: dict[str, Any] = {}
 
     def told(what: str, done: int, of: int) -> None:
+        stop_if_asked()
         if what not in tasks:
             tasks[what] = bar.add_task(what, total=of)
         bar.update(tasks[what], completed=done, total=of)

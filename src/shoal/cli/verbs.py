@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.certificate import AttackPart, TableCertificate, plain
 from shoal.cli import show
 from shoal.errors import DataError, OutputError, ParameterError, ShoalError, did_you_mean
-from shoal.folders import SIGNATURE, write_text
+from shoal.folders import PRIVATE, SIGNATURE, write_text
 from shoal.registry import TableKind, known, make
 from shoal.roles import Roles
 from shoal.runs.evidence import MANY_RECORDS, TableSubject, attack_all, measure_all
@@ -117,6 +117,15 @@ def protect(recipe: Recipe, out: Path, seed: int | None, sign: Path | None, json
         return
     summary_of(certificate, recipe.roles.identifier)
     show.say(f"{out}/ holds the release, its certificate, report.html and recipe.toml. {out}/private/ stays with you.")
+    signed(sign)
+
+
+def signed(key: Path | None) -> None:
+    """Says with which key a certificate was signed."""
+    if key is not None:
+        from shoal.signing import SigningKey
+
+        show.say(f"{SIGNATURE} is by the key {SigningKey.read(key).fingerprint}.")
 
 
 def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -> None:
@@ -277,7 +286,7 @@ def report(folder: Path, sign: Path | None, json: bool) -> None:
     """Measure and attack again, write certificate and reports anew."""
     from shoal.runs.run import refresh
 
-    run, signed = load_run(folder), (folder / SIGNATURE).exists()
+    run, was_signed = load_run(folder), (folder / SIGNATURE).exists()
     with show.progress() as progress:
         certificate = refresh(run, progress, sign)
     if json:
@@ -285,7 +294,9 @@ def report(folder: Path, sign: Path | None, json: bool) -> None:
     else:
         print(folder / "report.html")
         show.say(f"{folder}/private/report.html lists the riskiest records and stays with you.")
-    if signed and sign is None:
+    if sign is not None and not json:
+        signed(sign)
+    if was_signed and sign is None:
         show.say("The signature was of the certificate before this one and is gone. Sign again with --sign.")
 
 
@@ -303,6 +314,7 @@ def key(out: Path, json: bool) -> None:
 
 def verify(release: Path, certificate: Path, signer: Path | None, json: bool) -> bool:
     """Each thing checked; whether all hold."""
+    from shoal.checks.verify import SIGNED
     from shoal.checks.verify import verify as check
 
     try:
@@ -318,12 +330,27 @@ def verify(release: Path, certificate: Path, signer: Path | None, json: bool) ->
         ["check", "certificate says", "file has", "holds"],
         [(one.what, _brief(one.promised), _brief(one.found), "yes" if one.holds else "NO") for one in found.checks],
     )
-    by = f"signed by {found.signed_by}" if found.signed_by else "unsigned (--signer names a key that must have signed)"
-    show.say(f"Believed, {by}:")
+    show.say(f"Believed, {_by_whom(found.signed_by, signer, certificate)}:")
     for sentence in found.believed:
         show.say(f"  {sentence}")
-    show.say("The release is what the certificate says." if found.holds else "The release is NOT what the certificate says.")
+    if release.is_dir() and (release / PRIVATE).is_dir():
+        show.say(f"{release / PRIVATE}/ stays with you: hand over the other files.")
+    broken = [one.what for one in found.checks if not one.holds]
+    if not broken:
+        show.say("The release is what the certificate says.")
+    elif broken == [SIGNED]:
+        show.say("The release is what the certificate says, but the certificate is NOT signed by this key.")
+    else:
+        show.say(f"The release is NOT what the certificate says: {'; '.join(broken[:5])}{'; ...' if len(broken) > 5 else '.'}")
     return found.holds
+
+
+def _by_whom(signed_by: str | None, signer: Path | None, certificate: Path) -> str:
+    if signed_by:
+        return f"signed by {signed_by}"
+    if signer is None and certificate.with_name(SIGNATURE).exists():
+        return f"unsigned for all that was asked ({SIGNATURE} is there and was not looked at: --signer names the key it must be of)"
+    return "unsigned" if signer else "unsigned (--signer names a key that must have signed)"
 
 
 def _brief(value: Any) -> str:
