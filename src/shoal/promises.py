@@ -51,6 +51,14 @@ PERSON_K = PromiseKind(
 )
 NOTHING_LEFT = PromiseKind("nothing-left", "texts", "at most", "removed texts found in the written files", of="files")
 
+LINK = "link"  # the step that keeps numbers of households or persons; it is nobody's method
+
+
+def link_summary(noun: str, k: int) -> str:
+    """What that step does, in words."""
+    return f"Numbers of {noun}s are kept where at least {k} look alike."
+
+
 _OF_TABLES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, HOUSEHOLD_K, PERSON_K)
 KINDS = {kind.name: kind for kind in (*_OF_TABLES, NOTHING_LEFT)}
 ROUNDING = 1e-9  # what a sum of shares may be off by

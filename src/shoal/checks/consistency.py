@@ -22,10 +22,9 @@ from shoal.certificate import (
     plain,
 )
 from shoal.errors import ShoalError
-from shoal.promises import KINDS, Checked, Promise
+from shoal.promises import KINDS, LINK, Checked, Promise, link_summary
 from shoal.registry import Kind, known
 
-LINK = "link"  # the step that keeps numbers of households or persons; it is nobody's method
 NEAR = 0.011  # what three digits of two numbers can make of their ratio
 
 
@@ -51,11 +50,12 @@ def consistent(certificate: TableCertificate | CollectionCertificate) -> Iterato
 def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     roles, columns, unit = certificate.roles, certificate.release.columns, certificate.unit
     given = [*roles.quasi, *roles.confidential, *roles.weight, *roles.household, *roles.other]
-    added = {name for step in certificate.steps for name in _declared("method", step.method, "adds", ())}
+    last = [step.method for step in certificate.steps if step.method != LINK][-1:]
+    added = {name for method in last for name in _declared("method", method, "adds", ())}
     numbers = {one.about for one in certificate.promises if one.promise.kind.of == "numbers"}
     by_link = {step.parameters.get("by") for step in certificate.steps if step.method == LINK}
     odd = [column for column in columns if given.count(column) != 1 and column not in added | numbers]
-    if "person" in by_link:  # all persons may have lost their number: then the column stands there without a promise
+    if "person" in by_link and unit.counted == "persons":  # all may have lost their number: then it has no promise, and holds nothing
         odd = odd[1:]
     yield _none("released columns without a role, or with two", len(odd))
     held = {*given, *(roles.hierarchies), *((roles.target,) if roles.target else ())}
@@ -71,12 +71,29 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     counted = {one.counts for one in certificate.promises if one.promise.kind.of == "classes"}
     fits = unit.rows == certificate.release.rows and counted <= {unit.counted} and (unit.persons or 0) <= unit.rows
     fits = fits and (not unit.warning or unit.warning in certificate.warnings)
+    fits = fits and (unit.persons is not None if unit.counted == "persons" else unit.persons is None and unit.one_row_each == "not known")
+    fits = fits and (unit.one_row_each != "known" or unit.persons == unit.rows)
     yield Checked("what is counted", unit.counted, ", ".join(sorted(counted)) or unit.counted, fits)
     there = {one.name for one in certificate.measures}
     yield _none("measures that no certificate goes without", len(set(CORE_MEASURES) - there))
     if roles.quasi:
         yield _none("warnings that a measure calls for", _warnings_lacking(certificate))
+    told = [one for one in certificate.leaves if one.column not in columns or not -1 <= (one.share or 0) <= 1]
+    yield _none(
+        "columns said to leave, or to hold cells, that are not there", len(told) + len(set(certificate.release.cells) - set(columns))
+    )
+    yield _none(
+        "values left out of one figure and not of another",
+        sum(not _leaves_out_the_same(one.promise, certificate) for one in certificate.promises),
+    )
     yield _none("figures of the summary that do not fit", sum(not fits for fits in _summary_fits(certificate, certificate.summary)))
+
+
+def _leaves_out_the_same(promise: Promise, certificate: TableCertificate) -> bool:
+    """What a promise of diversity takes for no value is nothing, or what is missing with the codes that the measures name."""
+    measures = [one for name in ("l-diversity", "entropy-l-diversity") if (one := certificate.measure(name)) is not None]
+    codes = [given.get(promise.about) or () for one in measures if isinstance(given := one.details.get("codes"), dict)]
+    return not promise.ignores or {*promise.ignores} in [{"", *map(str, some)} for some in codes or [()]]
 
 
 def _well_said(part: PromisePart) -> bool:
@@ -100,6 +117,8 @@ def _parameters_of(method: str) -> Iterable[str]:
 
 def _as_declared(step: StepPart, of: str) -> bool:
     """Its sentence, its promises and its parameters are those of the method it names."""
+    if step.method == LINK and not of:
+        return _is_link(step)
     kind: Kind = "collection-method" if of else "method"
     cls = known(kind).get(step.method)
     if cls is None:
@@ -115,10 +134,20 @@ def _as_declared(step: StepPart, of: str) -> bool:
     return same and step.summary == cls.summary() and set(step.guarantees) == set(getattr(made, "guarantees", ()))
 
 
+def _is_link(step: StepPart) -> bool:
+    """As it is made: whose numbers are kept, how many must look alike, and no more promised than that."""
+    noun, k = step.parameters.get("by"), step.parameters.get("k")
+    if noun not in ("household", "person") or type(k) is not int or k < 2 or set(step.parameters) != {"by", "k"}:
+        return False
+    return step.summary == link_summary(noun, k) and set(step.guarantees) <= {f"{noun}-k"}
+
+
 def _asked_for(promise: Promise, steps: Sequence[StepPart]) -> bool:
     """Some step was given this number for these columns."""
     of_numbers = promise.kind.of == "numbers"
-    for step in steps:
+    for number, step in enumerate(steps):
+        if not of_numbers and {c for one in steps[number + 1 :] if one.method != LINK for c in one.columns} & set(promise.needs):
+            continue  # a later step voids it
         asked = step.parameters.get(promise.kind.asked_by)
         same = (step.method == LINK) == of_numbers and (of_numbers or set(step.columns) == set(promise.columns))
         if same and isinstance(asked, int | float) and asked == promise.value:
@@ -158,6 +187,10 @@ def _attack_fits(part: AttackPart, rows: int, of: str) -> bool:
     """No more hit than tried, none hit strictly that was not hit, and the rate is their ratio inside its interval."""
     kind: Kind = "collection-attack" if of else "attack"
     cls = known(kind).get(part.name)
+    forms = part.details.get("forms")
+    rates_of_forms = [one.get("rate") for one in forms if isinstance(one, dict)] if isinstance(forms, list) else []
+    if rates_of_forms and not _near(part.rate, max((one for one in rates_of_forms if isinstance(one, int | float)), default=0.0)):
+        return False
     declared = cls is None or (part.title == cls.title and part.risk == getattr(cls, "risk", part.risk))
     low, high = part.interval
     counts = 0 <= part.strict_hit <= part.hit + 1e-9 <= part.tried + 1e-6

@@ -16,8 +16,10 @@ import numpy as np
 from shoal.arrays import IntArray
 from shoal.certificate import MeasurePart, TableCertificate
 from shoal.checks.combinations import Cells, Combinations, numbered
+from shoal.checks.contents import columns_held, contents
 from shoal.checks.tables import count, farthest_along, ignored_cells, inside_classes, sizes_of_classes
 from shoal.checks.values import as_number
+from shoal.errors import DataError
 from shoal.promises import HOUSEHOLD_K, Checked, Promise
 
 CLASSES = ("k-anonymity", "uniqueness", "average-risk", "maximum-risk", "discernibility", "average-class-size")
@@ -36,9 +38,9 @@ class Counted(NamedTuple):
 
 def columns_to_recount(certificate: TableCertificate, names: Sequence[str]) -> list[str]:
     """The columns of a file that recounting its measures reads; where numbers of households are released, all, since members may share any."""
-    if certificate.measure(HOUSEHOLDS) is not None and set(certificate.roles.household) & set(names):
+    if set(certificate.roles.household) & set(names):
         return list(names)
-    return [column for column in (*certificate.roles.quasi, *certificate.roles.confidential) if column in names]
+    return [column for column in (*certificate.roles.quasi, *columns_held(certificate, names)) if column in names]
 
 
 def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[Checked], list[str]]:
@@ -50,7 +52,7 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
     found: list[Checked] = []
     believed: list[str] = []
     for part in certificate.measures:
-        persons = part.details.get("unit") == "persons"
+        persons = part.details.get("unit") == "persons" and not one_row_each(certificate)
         if part.name in (*CLASSES, *VALUES) and "unit" in part.details:
             counted_in = "persons" if certificate.unit.counted == "persons" else "rows"
             found += [] if part.details["unit"] == counted_in else [Checked(f"{part.name}: unit", part.details["unit"], counted_in, False)]
@@ -68,7 +70,12 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
             continue
         found += list(_bounded(part, counted) if persons else _held(part, counted))
         believed += [part.name] if persons and part.name not in _AT_MOST | _AT_LEAST else []
-    return found + list(_households_said(certificate, cells, quasi)), believed
+    return [*found, *_households_said(certificate, cells, quasi), *contents(certificate, cells)], believed
+
+
+def one_row_each(certificate: TableCertificate) -> bool:
+    """Whether there are as many persons as rows: then what counts persons is counted in rows."""
+    return certificate.unit.persons is not None and certificate.unit.persons == certificate.unit.rows
 
 
 # ---- what is counted ---------------------------------------------------------------------------------------------------------------
@@ -101,7 +108,10 @@ def of_values(part: MeasurePart, combinations: Combinations, quasi: Sequence[str
 def _of_column(part: MeasurePart, combinations: Combinations, quasi: tuple[str, ...], column: str) -> float:
     ignores = ("", *map(str, _said(part, "codes", column, ())))
     if part.name == "recursive-l-diversity":
-        return _recursive(Promise("l-diversity", 0, quasi, column, "rows", ignores), combinations, part.details.get("c", 2.0))
+        c = part.details.get("c", 2.0)
+        if isinstance(c, bool) or not isinstance(c, int | float) or not 0 < c <= 1e6:
+            raise DataError("The certificate's recursive l-diversity has a c that is none.")
+        return _recursive(Promise("l-diversity", 0, quasi, column, "rows", ignores), combinations, c)
     if part.name != "t-closeness":
         return count(Promise(part.name, 0, quasi, column, "rows", ignores), combinations)
     ordered = _said(part, "distance", column, "equal") == "ordered"
@@ -166,22 +176,24 @@ def of_households(certificate: TableCertificate, cells: Cells, quasi: Sequence[s
 # ---- what is held against it -------------------------------------------------------------------------------------------------------
 
 
-def _same(said: Any, found: Any) -> bool:
+def _same(said: Any, found: Any, near: float = 1e-9) -> bool:
     if isinstance(said, bool) or not isinstance(said, int | float) or not isinstance(found, int | float):
         return bool(said == found)
-    return math.isclose(said, found, rel_tol=1e-9, abs_tol=1e-12)
+    return math.isclose(said, found, rel_tol=near, abs_tol=1e-12)
 
 
 def _held(part: MeasurePart, counted: Counted) -> Iterator[Checked]:
-    """Value, columns and details of rows."""
-    yield Checked(part.name, part.value, counted.value, _same(part.value, counted.value))
+    """Value, columns and details of rows; shares and means of persons, of whom there are as many, are rounded."""
+    near = THREE_DIGITS if part.details.get("unit") == "persons" else 1e-9
+    yield Checked(part.name, part.value, counted.value, _same(part.value, counted.value, near))
     if part.value is None:
         return
     for column in dict.fromkeys((*counted.per_column, *part.per_column)):
         said, found = part.per_column.get(column), counted.per_column.get(column)
-        yield Checked(f"{part.name} of {column}", said, found, _same(said, found))
+        yield Checked(f"{part.name} of {column}", said, found, _same(said, found, near))
     for key, found in counted.details.items():
-        yield Checked(f"{part.name}: {key}", part.details.get(key), found, _same(part.details.get(key), found))
+        if key in part.details or near < THREE_DIGITS:  # rows are said beside persons where they differ
+            yield Checked(f"{part.name}: {key}", part.details.get(key), found, _same(part.details.get(key), found, near))
 
 
 _AT_MOST = {"k-anonymity", "discernibility", "average-class-size", "l-diversity"}  # of persons there are no more than of rows
@@ -212,6 +224,8 @@ def _bounded(part: MeasurePart, counted: Counted) -> Iterator[Checked]:
         histogram = part.details.get("histogram")
         sizes = {int(size): int(many) for size, many in histogram.items()} if isinstance(histogram, Mapping) else {}
         many, smallest = sum(sizes.values()), min(sizes, default=None)
+        alone = part.details.get("uniques")
+        yield Checked(f"{part.name}: unique persons", alone, sizes.get(1, 0), alone == sizes.get(1, 0))
         yield Checked(f"{part.name}: classes of all sizes", many, counted.details["classes"], many == counted.details["classes"])
         yield Checked(f"{part.name}: smallest size", part.value, smallest, part.value == smallest)
 
@@ -223,7 +237,7 @@ def _households_said(certificate: TableCertificate, cells: Cells, quasi: Sequenc
         if unit.households or unit.households_told is not None:
             yield Checked("households", unit.households, None, False)
         return
-    if certificate.measure(HOUSEHOLDS) is None or unit.households is None:
+    if not quasi:
         return
     counted = of_households(certificate, cells, quasi)
     many = counted.details.get("households", 0)

@@ -96,6 +96,19 @@ def places(levels: pa.Array, none: BoolArray, form: str = "", decimal: str = "."
     return found
 
 
+def has_order(levels: pa.Array, none: BoolArray, form: str = "", decimal: str = ".") -> BoolArray:
+    """Which cells stand in an order that is not that of letters: numbers, or dates, whichever more of the known ones are; missing ones do."""
+    found = none.copy()
+    if not pa.types.is_string(levels.type):
+        found[:] = not pa.types.is_boolean(levels.type) and not pa.types.is_nested(levels.type)
+        return found
+    texts = levels.filter(pa.array(~none)).to_pylist()
+    numbers = np.array([not form and bool(_NUMBER[decimal].fullmatch(text)) for text in texts], np.bool_)
+    times = np.array([_time(text, form) is not None for text in texts], np.bool_)
+    found[~none] = numbers if numbers.sum() > times.sum() else times
+    return found
+
+
 def _ranks(known: pa.Array, form: str, decimal: str) -> IntArray:
     type_ = known.type
     if pa.types.is_date(type_) or pa.types.is_time(type_) or pa.types.is_timestamp(type_) or pa.types.is_duration(type_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from shoal.certificate import (
 from shoal.checks.combinations import Combinations, cells_of, is_parquet, shape, stretches
 from shoal.checks.consistency import consistent
 from shoal.checks.folder import INSIDE, check_beside, check_folder, is_plain
-from shoal.checks.measures import columns_to_recount, recount_measures
+from shoal.checks.measures import columns_to_recount, one_row_each, recount_measures
 from shoal.checks.tables import as_counted, columns_to_read, count
 from shoal.checks.values import Written, formulas_among
 from shoal.errors import DataError
@@ -145,13 +146,14 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
         if one.promise not in there:
             found.append(Checked(one.what, one.value, "columns missing", False))
             continue
-        if one.promise.unit == "persons" and one.promise.kind.of == "classes":
+        of_persons = one.promise.unit == "persons" and one.promise.kind.of == "classes"
+        if of_persons and not one_row_each(certificate):
             found += _bounded(one, combinations)
             continue
-        wide = as_counted(one.promise, cells)
-        counted = Checked.of(one.promise, count(wide, combinations if wide is one.promise else cells.combinations(wide.needs)))
+        wide = as_counted(replace(one.promise, unit="rows") if of_persons else one.promise, cells)
+        counted = Checked.of(one.promise, count(wide, combinations if wide.kind.of == "classes" else cells.combinations(wide.needs)))
         found.append(counted)
-        if one.found != counted.found or one.holds != counted.holds:
+        if not math.isclose(one.found, counted.found, rel_tol=1e-9, abs_tol=1e-12) or one.holds != counted.holds:
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
     recounted, believed = recount_measures(certificate, cells)
     return [*found, *_formulas(path, about, names), *recounted], believed

@@ -19,7 +19,7 @@ from shoal.arrays import BoolArray, IntArray
 from shoal.checks.tables import check_release
 from shoal.errors import ParameterError, counted, number
 from shoal.kernels.together import alike, is_shared
-from shoal.promises import HOUSEHOLD_K, PERSON_K, Promise, PromiseKind, Unit
+from shoal.promises import HOUSEHOLD_K, LINK, PERSON_K, Promise, PromiseKind, Unit, link_summary
 from shoal.randomness import Chance
 from shoal.release import Release, Step
 from shoal.roles import Roles
@@ -69,8 +69,8 @@ def _kept(release: Release, groups: IntArray, roles: Roles, k: int, link: _Link)
     emptied = [link.column, *shared] if lost else []
     promise = Promise(link.kind.name, k, tuple(compared), link.column, link.unit)
     promises = (promise,) if enough.any() else ()  # without a number there is nothing to hold
-    summary = f"Numbers of {link.noun}s are kept where at least {k} look alike."
-    step = Step("link", {"by": link.noun, "k": k}, tuple(emptied), tuple(one.what for one in promises), summary, promises)
+    summary = link_summary(link.noun, k)
+    step = Step(LINK, {"by": link.noun, "k": k}, tuple(emptied), tuple(one.what for one in promises), summary, promises)
     changed = table.with_columns({column: _where(table, column, stays) for column in emptied})
     kept = _still_kept(replace(release, table=changed), emptied, link)
     warnings = [*release.warnings]
@@ -105,7 +105,7 @@ def _member(of: BoolArray, groups: IntArray) -> BoolArray:
 def _still_kept(release: Release, emptied: Sequence[str], link: _Link) -> list[Promise]:
     """Promises about a confidential column that some rows have lost, counted again: one that does not hold any more was asked for in vain."""
     about = [promise for promise in release.promises if set(emptied) & set(promise.needs)]
-    step = Step("link", {}, (), (), "", tuple(about))
+    step = Step(LINK, {}, (), (), "", tuple(about))
     for promise, one in zip(about, check_release(replace(release, made_by=(step,))) if about else []):
         if not one.holds:
             raise ParameterError(
