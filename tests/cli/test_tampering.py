@@ -12,6 +12,7 @@ import pytest
 from shoal.checks.verify import verify
 from shoal.errors import DataError
 from shoal.example import invented_patients
+from shoal.folders import sha256_of
 from shoal.registry import make
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
@@ -80,6 +81,12 @@ def _promises_of(said: dict[str, Any], **changed: Any) -> None:
     said["promises"][0].update(changed)
 
 
+def link(**parameters: Any) -> dict[str, Any]:
+    """A step as a link is."""
+    summary = f"Numbers of {parameters['by']}s are kept where at least {parameters['k']} look alike."
+    return {"method": "link", "parameters": parameters, "columns": [], "guarantees": [], "summary": summary}
+
+
 SHOWN: dict[str, Edit] = {
     "promises removed": lambda said: said["promises"].clear(),
     "one promise removed": lambda said: said["promises"].pop(),
@@ -133,6 +140,23 @@ SHOWN: dict[str, Edit] = {
     "the summary's attack": lambda said: said["summary"].update(risk_attack="nobody"),
     "what is counted": lambda said: said["unit"].update(counted="persons", persons=300),
     "rows of the unit": lambda said: said["unit"].update(rows=3000),
+    "a form of an attack that found more": lambda said: said["attacks"][0]["details"]["forms"][0].update(rate=0.99),
+    "a later step over the same columns": lambda said: said["steps"].append(
+        {**said["steps"][0], "method": "rank-swapping", "parameters": {"p": 5.0}, "guarantees": []}
+    ),
+    "a value that a promise takes for none": lambda said: said["promises"][1].update(ignores=["", "flu"]),
+    "an order of letters": lambda said: measure(said, "t-closeness")["details"].update(distance={"diagnosis": "ordered"}),
+    "levels that no cell has": lambda said: measure(said, "t-closeness")["details"].update(
+        distance={"diagnosis": "ordered"}, levels={"diagnosis": ["nothing"]}
+    ),
+    "dates in a form that no date has": lambda said: said["release"].update(dates={"visits": "%M.%H"}),
+    "a link that nobody made": lambda said: said["steps"].append(link(by="person", k=3)),
+    "a link in other words": lambda said: said["steps"].append({**link(by="household", k=3), "summary": "Households are safe."}),
+    "cells in a column that is not there": lambda said: said["release"].update(cells=["height"]),
+    "a column that leaves and is not there": lambda said: said["leaves"].append({"column": "height", "why": "unique", "about": None}),
+    "persons told where rows are counted": lambda said: said["unit"].update(persons=7),
+    "rows said to be persons": lambda said: said["unit"].update(one_row_each="known"),
+    "households without a column": lambda said: said["unit"].update(households=9, households_told=0.0),
     "a field nobody knows": lambda said: said.update(approved=True),
 }
 
@@ -181,6 +205,23 @@ def test_files_beside_the_certificate(copy, what):
     run = copy / "run"
     (run / "report.html").write_text("<p>Everything is safe.</p>")
     assert not holds(copy, what=what)
+
+
+@pytest.mark.parametrize("step", [None, link(by="person", k=3)], ids=["alone", "called numbers of persons"])
+def test_a_column_of_names_is_seen(copy, step):
+    """Also where the certificate lists it, with the hash of the file that has it."""
+    release = copy / "run" / "release.csv"
+    lines = release.read_text().splitlines()
+    release.write_text("\n".join([lines[0] + ",who", *(f"{line},Person {i}" for i, line in enumerate(lines[1:]))]) + "\n")
+
+    def listed(said: dict[str, Any]) -> None:
+        digest = sha256_of(release)
+        said["release"].update(sha256=digest, columns=[*said["release"]["columns"], "who"])
+        next(one for one in said["files"] if one["file"] == "release.csv").update(sha256=digest)
+        said["steps"] += [step] if step else []
+
+    bend(copy, listed)
+    assert not holds(copy)
 
 
 def test_a_release_that_is_a_link_or_a_pipe(copy):

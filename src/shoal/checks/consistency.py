@@ -71,8 +71,12 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     counted = {one.counts for one in certificate.promises if one.promise.kind.of == "classes"}
     fits = unit.rows == certificate.release.rows and counted <= {unit.counted} and (unit.persons or 0) <= unit.rows
     fits = fits and (not unit.warning or unit.warning in certificate.warnings)
-    fits = fits and (unit.persons is not None if unit.counted == "persons" else unit.persons is None and unit.one_row_each == "not known")
+    if unit.counted == "persons":  # of patterns, each of several persons, nobody counts them
+        fits = fits and (unit.persons is not None or bool(added & set(columns)))
+    else:
+        fits = fits and unit.persons is None and unit.one_row_each == "not known"
     fits = fits and (unit.one_row_each != "known" or unit.persons == unit.rows)
+    fits = fits and ("person" not in by_link or unit.counted == "persons") and ("household" not in by_link or bool(roles.household))
     yield Checked("what is counted", unit.counted, ", ".join(sorted(counted)) or unit.counted, fits)
     there = {one.name for one in certificate.measures}
     yield _none("measures that no certificate goes without", len(set(CORE_MEASURES) - there))
