@@ -157,6 +157,10 @@ COLLECTION = [
     _put("clusters changed", True, lambda old: old + 1, "release", "clusters"),
     _put("terms changed", True, lambda old: old + 1, "release", "terms"),
     _put("how it was built changed", False, None, "built"),
+    _put("how it was built anything", True, {"anything": ["Robert Brown"]}, "built"),
+    _put("excluded words told", True, ["brown"], "built", "exclude"),
+    _put("swaps that the file does not tell of", True, 99, "steps", 0, "parameters", "swaps"),
+    _put("labels said to be released", True, "released", "steps", 0, "parameters", "labels"),
 ]
 EDITS = {
     "table": [*EVERYWHERE, *EVIDENCE, *TABLE],

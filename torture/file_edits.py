@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,6 +138,38 @@ def _vectors(folder: Path) -> None:
     np.savez_compressed(path, **kept)
 
 
+def _arrays(edit: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """The arrays of a collection changed."""
+
+    def do(folder: Path) -> None:
+        path = folder / "release.npz"
+        with np.load(path) as parts:
+            kept = dict(parts)
+        edit(kept)
+        np.savez_compressed(path, **kept)
+
+    return do
+
+
+def _archive(edit: Callable[[zipfile.ZipFile], object]) -> Callable[[Path], None]:
+    """Something more in the archive of a collection."""
+
+    def do(folder: Path) -> None:
+        with warnings.catch_warnings(), zipfile.ZipFile(folder / "release.npz", "a") as archive:
+            warnings.simplefilter("ignore")  # of a name that is there twice
+            edit(archive)
+
+    return do
+
+
+def _rows_twice(archive: zipfile.ZipFile) -> None:
+    """Rows in an order that readers of the last member see."""
+    content = io.BytesIO()
+    with archive.open("assignment.npy") as file:
+        np.save(content, np.load(file)[::-1])
+    archive.writestr("assignment.npy", content.getvalue())
+
+
 def _made(name: str, do: Callable[[Path], object]) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         do(folder / name)
@@ -198,6 +233,17 @@ COLLECTION = [
     Change("a byte of the vectors changed", True, _bytes("release.npz", lambda raw: raw[:-40] + bytes([raw[-40] ^ 1]) + raw[-39:]), None),
     Change("rows given to another centroid", True, _vectors, True),
     Change("emptied", True, _bytes("release.npz", lambda _: b""), True),
+    Change("an array more", True, _arrays(lambda kept: kept.update(original=np.array(["Robert Brown"]))), True),
+    Change("weights of terms that were withheld", True, _arrays(lambda kept: kept.update(idf=np.ones(len(kept["terms_ends"])))), True),
+    Change("columns outside the terms", True, _arrays(lambda kept: kept.update(indices=kept["indices"] + 1000)), True),
+    Change("negative weights", True, _arrays(lambda kept: kept.update(data=-kept["data"])), True),
+    Change("weights that are no numbers", True, _arrays(lambda kept: kept.update(data=kept["data"] * np.nan)), True),
+    Change("every letter of the terms the same", True, _arrays(lambda kept: kept["terms"].fill(120)), True),
+    Change("a member more", True, _archive(lambda archive: archive.writestr("notes.txt", "Robert Brown")), True),
+    Change("rows twice in the archive", True, _archive(_rows_twice), True),
+    Change("a remark on the archive", True, _archive(lambda archive: setattr(archive, "comment", b"Robert Brown")), True),
+    Change("a text before the archive", True, _bytes("release.npz", lambda raw: b"Robert Brown" + raw), True),
+    Change("a text behind the archive", True, _bytes("release.npz", lambda raw: raw + b"Robert Brown"), True),
     Change("certificate and signature of a table", True, _copied("run", "certificate.json", "certificate.sig")),
     Change("signature of another certificate", False, _copied("run", "certificate.sig")),
 ]
