@@ -151,6 +151,15 @@ DOCUMENTS = [
     _put("mentions raised", True, 1000, "removed", 0, "mentions"),
     _put("searched raised", False, 10_000, "searched"),
     _put("rules changed", False, 0.1, "rules", "accept"),
+    _put("rules surer than what they removed", True, 1.0, "rules", "accept"),
+    _put("nobody behind what was removed", True, lambda old: [one | {"entities": 0} for one in old], "removed"),
+    _put("a kind that is a name", True, "Robert Brown", "removed", 0, "kind"),
+    _both(
+        "more searched than there are letters",
+        True,
+        _put("", True, 100_000, "searched"),
+        _put("", True, {"generalize by person": 1}, "blocks"),
+    ),
 ]
 COLLECTION = [
     _put("method renamed", True, "semantic", "steps", 0, "method"),

@@ -99,6 +99,37 @@ def _swapped_documents(folder: Path) -> None:
     one.write_bytes(second), other.write_bytes(first)
 
 
+def _relisted(folder: Path, edit: Callable[[list[dict[str, str]]], None]) -> None:
+    """The list of files in the certificate changed."""
+    path = folder / "certificate.json"
+    certificate = json.loads(path.read_text(encoding="utf-8"))
+    edit(certificate["files"])
+    path.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _without(name: str) -> Callable[[Path], None]:
+    """A file taken away, from the list, too."""
+
+    def do(folder: Path) -> None:
+        (folder / name).unlink()
+        _relisted(folder, lambda files: files.remove(next(one for one in files if one["file"] == name)))
+
+    return do
+
+
+def _listed_as(ending: str, place: str = "documents/") -> Callable[[Path], None]:
+    """A document under another name, in the list, too."""
+
+    def do(folder: Path) -> None:
+        old = _letters(folder)[0]
+        new = f"{place}letter{ending}"
+        old.rename(folder / new)
+        name = old.relative_to(folder).as_posix()
+        _relisted(folder, lambda files: next(one for one in files if one["file"] == name).update(file=new))
+
+    return do
+
+
 def _copied(source: str, *names: str) -> Callable[[Path], None]:
     """Files of another run put in the place of these."""
 
@@ -220,7 +251,10 @@ TABLE = [
 ]
 DOCUMENTS = [
     Change("a document changed", True, lambda folder: _letter(folder, b"Robert Brown"), False),
-    Change("a document emptied", True, lambda folder: _letter(folder, b""), False),
+    Change("a document emptied", True, lambda folder: _letter(folder, b""), True),
+    Change("the report not there and not listed", True, _without("report.html")),
+    Change("a document with the ending of a program", True, _listed_as(".txt.exe")),
+    Change("a document beside the others", True, _listed_as(".txt", "")),
     Change("a document removed", True, lambda folder: _letters(folder)[0].unlink()),
     Change("a document added", True, _made("documents/document-9.txt", lambda path: path.write_text("Robert Brown"))),
     Change("two documents exchanged", True, _swapped_documents, False),
