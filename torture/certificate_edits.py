@@ -151,12 +151,25 @@ DOCUMENTS = [
     _put("mentions raised", True, 1000, "removed", 0, "mentions"),
     _put("searched raised", False, 10_000, "searched"),
     _put("rules changed", False, 0.1, "rules", "accept"),
+    _put("rules surer than what they removed", True, 1.0, "rules", "accept"),
+    _put("nobody behind what was removed", True, lambda old: [one | {"entities": 0} for one in old], "removed"),
+    _put("a kind that is a name", True, "Robert Brown", "removed", 0, "kind"),
+    _both(
+        "more searched than there are letters",
+        True,
+        _put("", True, 100_000, "searched"),
+        _put("", True, {"generalize by person": 1}, "blocks"),
+    ),
 ]
 COLLECTION = [
     _put("method renamed", True, "semantic", "steps", 0, "method"),
     _put("clusters changed", True, lambda old: old + 1, "release", "clusters"),
     _put("terms changed", True, lambda old: old + 1, "release", "terms"),
     _put("how it was built changed", False, None, "built"),
+    _put("how it was built anything", True, {"anything": ["Robert Brown"]}, "built"),
+    _put("excluded words told", True, ["brown"], "built", "exclude"),
+    _put("swaps that the file does not tell of", True, 99, "steps", 0, "parameters", "swaps"),
+    _put("labels said to be released", True, "released", "steps", 0, "parameters", "labels"),
 ]
 EDITS = {
     "table": [*EVERYWHERE, *EVIDENCE, *TABLE],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +99,37 @@ def _swapped_documents(folder: Path) -> None:
     one.write_bytes(second), other.write_bytes(first)
 
 
+def _relisted(folder: Path, edit: Callable[[list[dict[str, str]]], None]) -> None:
+    """The list of files in the certificate changed."""
+    path = folder / "certificate.json"
+    certificate = json.loads(path.read_text(encoding="utf-8"))
+    edit(certificate["files"])
+    path.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _without(name: str) -> Callable[[Path], None]:
+    """A file taken away, from the list, too."""
+
+    def do(folder: Path) -> None:
+        (folder / name).unlink()
+        _relisted(folder, lambda files: files.remove(next(one for one in files if one["file"] == name)))
+
+    return do
+
+
+def _listed_as(ending: str, place: str = "documents/") -> Callable[[Path], None]:
+    """A document under another name, in the list, too."""
+
+    def do(folder: Path) -> None:
+        old = _letters(folder)[0]
+        new = f"{place}letter{ending}"
+        old.rename(folder / new)
+        name = old.relative_to(folder).as_posix()
+        _relisted(folder, lambda files: next(one for one in files if one["file"] == name).update(file=new))
+
+    return do
+
+
 def _copied(source: str, *names: str) -> Callable[[Path], None]:
     """Files of another run put in the place of these."""
 
@@ -133,6 +167,38 @@ def _vectors(folder: Path) -> None:
     kept["assignment"] = kept["assignment"].copy()
     kept["assignment"][kept["assignment"] == kept["assignment"][0]] = (kept["assignment"][0] + 1) % len(kept["indptr"][:-1])
     np.savez_compressed(path, **kept)
+
+
+def _arrays(edit: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """The arrays of a collection changed."""
+
+    def do(folder: Path) -> None:
+        path = folder / "release.npz"
+        with np.load(path) as parts:
+            kept = dict(parts)
+        edit(kept)
+        np.savez_compressed(path, **kept)
+
+    return do
+
+
+def _archive(edit: Callable[[zipfile.ZipFile], object]) -> Callable[[Path], None]:
+    """Something more in the archive of a collection."""
+
+    def do(folder: Path) -> None:
+        with warnings.catch_warnings(), zipfile.ZipFile(folder / "release.npz", "a") as archive:
+            warnings.simplefilter("ignore")  # of a name that is there twice
+            edit(archive)
+
+    return do
+
+
+def _rows_twice(archive: zipfile.ZipFile) -> None:
+    """Rows in an order that readers of the last member see."""
+    content = io.BytesIO()
+    with archive.open("assignment.npy") as file:
+        np.save(content, np.load(file)[::-1])
+    archive.writestr("assignment.npy", content.getvalue())
 
 
 def _made(name: str, do: Callable[[Path], object]) -> Callable[[Path], None]:
@@ -185,7 +251,10 @@ TABLE = [
 ]
 DOCUMENTS = [
     Change("a document changed", True, lambda folder: _letter(folder, b"Robert Brown"), False),
-    Change("a document emptied", True, lambda folder: _letter(folder, b""), False),
+    Change("a document emptied", True, lambda folder: _letter(folder, b""), True),
+    Change("the report not there and not listed", True, _without("report.html")),
+    Change("a document with the ending of a program", True, _listed_as(".txt.exe")),
+    Change("a document beside the others", True, _listed_as(".txt", "")),
     Change("a document removed", True, lambda folder: _letters(folder)[0].unlink()),
     Change("a document added", True, _made("documents/document-9.txt", lambda path: path.write_text("Robert Brown"))),
     Change("two documents exchanged", True, _swapped_documents, False),
@@ -198,6 +267,17 @@ COLLECTION = [
     Change("a byte of the vectors changed", True, _bytes("release.npz", lambda raw: raw[:-40] + bytes([raw[-40] ^ 1]) + raw[-39:]), None),
     Change("rows given to another centroid", True, _vectors, True),
     Change("emptied", True, _bytes("release.npz", lambda _: b""), True),
+    Change("an array more", True, _arrays(lambda kept: kept.update(original=np.array(["Robert Brown"]))), True),
+    Change("weights of terms that were withheld", True, _arrays(lambda kept: kept.update(idf=np.ones(len(kept["terms_ends"])))), True),
+    Change("columns outside the terms", True, _arrays(lambda kept: kept.update(indices=kept["indices"] + 1000)), True),
+    Change("negative weights", True, _arrays(lambda kept: kept.update(data=-kept["data"])), True),
+    Change("weights that are no numbers", True, _arrays(lambda kept: kept.update(data=kept["data"] * np.nan)), True),
+    Change("every letter of the terms the same", True, _arrays(lambda kept: kept["terms"].fill(120)), True),
+    Change("a member more", True, _archive(lambda archive: archive.writestr("notes.txt", "Robert Brown")), True),
+    Change("rows twice in the archive", True, _archive(_rows_twice), True),
+    Change("a remark on the archive", True, _archive(lambda archive: setattr(archive, "comment", b"Robert Brown")), True),
+    Change("a text before the archive", True, _bytes("release.npz", lambda raw: b"Robert Brown" + raw), True),
+    Change("a text behind the archive", True, _bytes("release.npz", lambda raw: raw + b"Robert Brown"), True),
     Change("certificate and signature of a table", True, _copied("run", "certificate.json", "certificate.sig")),
     Change("signature of another certificate", False, _copied("run", "certificate.sig")),
 ]

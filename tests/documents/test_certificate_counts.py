@@ -10,6 +10,7 @@ import pytest
 import shoal
 from shoal.checks.documents import verify_documents
 from shoal.checks.leftovers import WrittenDocument, long_enough, search_written
+from shoal.folders import sha256_of
 
 LETTER = "Prof. Smith asked Maria Gonzalez of Imagine Inc. to call 212-555-0147. Smith was not amused."
 
@@ -221,6 +222,14 @@ EDITS = {
     "another style": lambda one: {"style": "none"},
     "other rules": lambda one: {"rules": {}},
     "a file twice": lambda one: {"files": one.files + one.files[:1]},
+    "less sure than the rule": lambda one: {"rules": one.rules | {"accept": 1.0}},
+    "surer than undecided": lambda one: {
+        "removed": tuple(kind.model_copy(update={"by": {"undecided": kind.mentions}}) for kind in one.removed)
+    },
+    "nobody behind what went": lambda one: {"removed": tuple(kind.model_copy(update={"entities": 0}) for kind in one.removed)},
+    "nobody behind one kind": with_removed(entities=0),
+    "a kind that is a name": with_removed(kind="Robert Brown"),
+    "more searched than there are letters": lambda one: {"searched": 100_000, "blocks": {"generalize by person": 1}},
     "the report unlisted": lambda one: {"files": tuple(file for file in one.files if file.file != "report.html")},
 }
 
@@ -229,3 +238,45 @@ EDITS = {
 def test_a_certificate_that_contradicts_itself_is_seen(out, edit):
     folder, certificate = out
     assert broken(folder, certificate.model_copy(update=edit(certificate)))
+
+
+def without_report(folder, one):
+    (folder / "report.html").unlink()
+    return [file for file in one.files if file.file != "report.html"]
+
+
+def renamed(name):
+    def edit(folder, one):
+        old = next(file for file in one.files if file.file.startswith("documents/"))
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / old.file).rename(folder / name)
+        return [file for file in one.files if file != old] + [old.model_copy(update={"file": name})]
+
+    return edit
+
+
+def rewritten(content):
+    def edit(folder, one):
+        old = next(file for file in one.files if file.file.startswith("documents/"))
+        (folder / old.file).write_bytes(content)
+        return [file if file != old else old.model_copy(update={"sha256": sha256_of(folder / old.file)}) for file in one.files]
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        without_report,
+        renamed("documents/letter.txt.exe"),
+        renamed("documents/letter"),
+        renamed("documents/letter.pdf"),
+        renamed("letters/letter.txt"),
+        renamed("documents/../documents/letter.txt"),
+        rewritten(b""),
+        rewritten(b" \n\n"),
+    ],
+)
+def test_files_that_were_listed_anew_are_seen(out, edit):
+    folder, certificate = out
+    assert broken(folder, certificate.model_copy(update={"files": tuple(edit(folder, certificate))}))

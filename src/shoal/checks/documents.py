@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from shoal.certificate import DocumentsCertificate, PromisePart
+from shoal.certificate import DocumentsCertificate, PromisePart, RemovedPart
 from shoal.checks.folder import check_folder, unchanged
-from shoal.checks.leftovers import rows_of
+from shoal.checks.leftovers import letters_of, rows_of
 from shoal.errors import DataError
 from shoal.folders import REPORT
 from shoal.promises import NOTHING_LEFT, Checked, Promise
@@ -15,6 +16,12 @@ from shoal.promises import NOTHING_LEFT, Checked, Promise
 STYLES, NUMBERINGS = ("label", "surrogate", "black-box", "general"), ("appearance", "random")
 UNDECIDED, RULE, PERSON = "undecided", "rule", "person"  # who decided
 STAYS = ("known places and names on the list", "decided to stay", "undecided, left as they are")
+ENDINGS = (".txt", ".md", ".html", ".eml", ".docx", ".pdf")  # of documents that are written
+COLUMNS = ("documents.csv", "documents.parquet")
+KIND = re.compile("[a-z][a-z0-9-]*")
+UNKNOWN = "unknown"  # a kind whose names can turn out to be those of another
+DIGITS = 0.0005  # what three digits of a score can leave out
+TERMS_A_LETTER = 10  # more terms are not said in general words, however closely a file is packed
 BLOCKS = tuple(f"{verdict} by {who}" for verdict in ("redact", "keep", "generalize") for who in (PERSON, RULE))
 
 
@@ -22,12 +29,27 @@ def verify_documents(folder: Path, certificate: DocumentsCertificate) -> list[Ch
     """Files, none missing, none unlisted, none changed; no link, device or empty folder; and a certificate whose numbers fit."""
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder. Name the one that `shoal documents redact -o` wrote.")
+    there = unchanged(folder, certificate.files) - {REPORT}
+    letters = {name: letters_of(folder / name) for name in there}
     return [
         *check_folder(folder, certificate.files),
+        Checked("the report is listed", 1, found := sum(one.file == REPORT for one in certificate.files), found == 1),
         _documents(folder, certificate),
+        _none("files of a name that shoal does not write", _misnamed(certificate)),
+        _none("documents without a letter", 0 if certificate.source == "column" else sum(not one for one in letters.values())),
         *_promised(certificate),
-        *(_none(what, wrong) for what, wrong in _contradictions(certificate).items()),
+        *(_none(what, wrong) for what, wrong in _contradictions(certificate, sum(letters.values())).items()),
     ]
+
+
+def _misnamed(certificate: DocumentsCertificate) -> int:
+    """How many files have a name that none is given: where names are kept, the ending and the place are all that can be told."""
+    names = {one.file for one in certificate.files} - {REPORT}
+    if certificate.source == "column":
+        return len(names - set(COLUMNS))
+    odd = {name for name in names if not name.endswith(ENDINGS) or name.split("/")[0] != "documents"}
+    odd |= {name for name in names if PurePosixPath(name).as_posix() != name or ".." in name.split("/")}
+    return len(odd | {name for name in names if name.endswith(".pdf") and f"{name}.txt" not in names})
 
 
 def _documents(folder: Path, certificate: DocumentsCertificate) -> Checked:
@@ -57,8 +79,8 @@ def _as_certified(part: PromisePart, promise: Promise) -> Checked:
     return Checked(f"{promise.sentence}, as certified", 0, part.found, same and part.holds and part.found == 0)
 
 
-def _contradictions(certificate: DocumentsCertificate) -> dict[str, int]:
-    """Numbers of the certificate that cannot all be true, counted by what they are about."""
+def _contradictions(certificate: DocumentsCertificate, letters: int) -> dict[str, int]:
+    """Numbers of the certificate that cannot all be true, counted by what they are about; and those for which the files have too few letters."""
     kinds = certificate.removed
     mentions, entities = sum(one.mentions for one in kinds), sum(one.entities for one in kinds)
     blocks = sum(n for what, n in certificate.blocks.items() if what.startswith("redact "))
@@ -75,15 +97,17 @@ def _contradictions(certificate: DocumentsCertificate) -> dict[str, int]:
             or not _counts(one.by, (PERSON, RULE, UNDECIDED))
             or not 0 <= one.least_sure <= one.surest <= 1
             or one.entities < 0
+            or (_by_nobody(one) and (not KIND.fullmatch(one.kind) or one.entities < (one.kind != UNKNOWN)))
             for one in kinds
         )
         + (len({one.kind for one in kinds}) != len(kinds)),
         "counts that contradict each other": sum(
             (
                 entities > mentions,
+                not entities and any(map(_by_nobody, kinds)),
                 sum(certificate.reasons.values()) != mentions + blocks,
                 certificate.again > 0 and not mentions,
-                looked_for > mentions + certificate.again + blocks and not generalized,
+                looked_for > mentions + certificate.again + blocks + TERMS_A_LETTER * letters * generalized,
                 looked_for < 1 <= mentions,
                 not 0 <= certificate.perhaps_in <= written,
                 min(certificate.again, certificate.left_out, certificate.searched, certificate.too_short_to_search) < 0,
@@ -101,10 +125,29 @@ def _contradictions(certificate: DocumentsCertificate) -> dict[str, int]:
                 undecided[0] > 0 and rules.get("undecided") != "redact",
                 undecided[1] > 0 and rules.get("undecided") != "keep",
                 by_score and rules.get("accept_blocks") is None,
+                sum(not _as_sure(one, rules.get("accept")) for one in kinds),
                 not _is_share(rules.get("accept")) or not (rules.get("accept_blocks") is None or _is_share(rules["accept_blocks"])),
             )
         ),
     }
+
+
+def _by_nobody(one: RemovedPart) -> bool:
+    """Whether something of a kind went without a person's word. What a person marks goes under any name, and though a list keeps the others."""
+    return one.by.get(PERSON, 0) < one.mentions
+
+
+def _as_sure(one: RemovedPart, accept: object) -> bool:
+    """A rule removes what is as sure as was asked, nobody what is not; of what a person removed there is nothing to say."""
+    if not isinstance(accept, int | float):
+        return False
+    rule, undecided = (one.by.get(who, 0) for who in (RULE, UNDECIDED))
+    return not (
+        (rule and one.surest < accept - DIGITS)
+        or (undecided and one.least_sure > accept + DIGITS)
+        or (rule == one.mentions and one.least_sure < accept - DIGITS)
+        or (undecided == one.mentions and one.surest > accept + DIGITS)
+    )
 
 
 def _counts(given: Mapping[str, int], known: tuple[str, ...]) -> bool:

@@ -184,6 +184,17 @@ def rows_of(path: Path) -> int:
         return 0
 
 
+def letters_of(path: Path) -> int:
+    """How many letters and other signs a reader of a file finds at most; its bytes where it is a table, holds pictures or cannot be read."""
+    raw, ending = path.read_bytes(), path.suffix.lower()
+    if ending in (".pdf", ".csv", ".parquet"):
+        return len(raw)
+    try:
+        return sum(len("".join(text.split())) for text in _texts(ending, raw))
+    except Exception:  # of many libraries; what they say may quote the file
+        return len(raw)
+
+
 def _texts(ending: str, raw: bytes) -> Iterator[str]:
     """What a reader of a file sees, once with nothing and once with a space where its marks stand."""
     if ending == ".docx":
