@@ -69,7 +69,8 @@ EVERYWHERE = [
     _put("a file listed twice", True, lambda old: [*old, old[0]], "files"),
     _put("a file listed that lies outside", True, lambda old: [*old, {"file": "../key.pub", "sha256": "0" * 64}], "files"),
     _put("a hash replaced", True, "0" * 64, "files", 0, "sha256"),
-    _put("format of an earlier version", False, 2, "format"),
+    _put("format of an earlier version", True, 2, "format"),
+    _put("format as a text", True, "3", "format"),
 ]
 EVIDENCE = [
     _put("k raised", True, lambda old: old + 1, "promises", 0, "value"),

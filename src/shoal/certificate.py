@@ -9,23 +9,24 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 import shoal
 from shoal.errors import DataError
+from shoal.parsing import parse_certificate
 from shoal.promises import Checked, Promise, Unit
 from shoal.release import Leaving, Step
 from shoal.score import AttackResult, Better, Needs, Risk, Score
+from shoal.versions import made_by
 
 FORMAT = 3
 CORE_MEASURES = ("k-anonymity", "l-diversity", "cell-loss", "il")  # what no certificate of a table goes without
+DELIMITER = r"^[\x01-\x09\x0b\x0c\x0e-!#-\x7f]$"  # one plain character that neither ends a line nor quotes
 One = TypeVar("One", bound="Certificate")
 
 
@@ -164,8 +165,7 @@ class Certificate(Part):
     @classmethod
     def now(cls: type[One], **parts: Any) -> One:
         """A certificate of today, with the versions it was made by."""
-        made_by = {"shoal": shoal.__version__, "python": platform.python_version()} | _versions("numpy", "pyarrow", "numba", "scipy")
-        return cls(shoal=shoal.__version__, created=datetime.date.today().isoformat(), versions=made_by, **parts)
+        return cls(shoal=shoal.__version__, created=datetime.date.today().isoformat(), versions=made_by(), **parts)
 
     @property
     def text(self) -> str:
@@ -196,7 +196,7 @@ class TableFile(FilePart):
 
     rows: int
     columns: tuple[str, ...]
-    delimiter: str = ","
+    delimiter: Annotated[str, Field(pattern=DELIMITER)] = ","
     decimal: Literal[".", ","] = "."  # the mark before decimals
     missing: str = ""  # how a missing cell is written
     dates: dict[str, str] = {}  # columns whose dates are not written year first, and how
@@ -329,26 +329,41 @@ _ANY: TypeAdapter[AnyCertificate] = TypeAdapter(Annotated[AnyCertificate, Field(
 
 
 def read_certificate(path: Path) -> AnyCertificate:
-    """A certificate from its file, or a sentence saying that it is none."""
+    """A certificate from its file, of this version's format or of an earlier one, or a sentence saying that it is none."""
+    given = _given(path)
+    if given.get("format") == 1:
+        given = _of_format_1(path, given)
+    if given.get("format") == 2:  # it listed no report, and is not verified without
+        given = {**given, "format": FORMAT}
+    return _certificate(path, given)
+
+
+def read_current(path: Path) -> AnyCertificate:
+    """A certificate of this version's format alone: what an earlier one did not say cannot be held against anything."""
+    given = _given(path)
+    if type(given.get("format")) is not int or given["format"] != FORMAT:
+        raise DataError(f"{path} is not of format {FORMAT}, and cannot be verified. Its keeper writes it anew with `shoal report run/`.")
+    return _certificate(path, given)
+
+
+def _given(path: Path) -> dict[str, Any]:
     try:
-        given = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_key_once)
-        if isinstance(given, Mapping) and given.get("format") == 1:
-            given = _of_format_1(path, given)
-        if isinstance(given, Mapping) and given.get("format") == 2:  # it listed no report, and is not verified without
-            given = {**given, "format": FORMAT}
-        return _ANY.validate_python(given, strict=False)
+        given = parse_certificate(path.read_text(encoding="utf-8"))
+        if isinstance(given, dict):
+            return given
     except FileNotFoundError:
         raise DataError(f"There is no file {path}.") from None
-    except (ValueError, ValidationError, RecursionError, OSError):
+    except (ValueError, RecursionError, OSError):
+        pass
+    raise DataError(f"{path} is not a certificate written by shoal.")
+
+
+def _certificate(path: Path, given: Mapping[str, Any]) -> AnyCertificate:
+    """Strictly as JSON: a text or a truth value is no number."""
+    try:
+        return _ANY.validate_json(json.dumps(given), strict=True)
+    except ValueError:  # pydantic's own is one
         raise DataError(f"{path} is not a certificate written by shoal.") from None
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a key that is there twice one reader takes the first and another the last: such a certificate says two things."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key twice")
-    return found
 
 
 def schema() -> dict[str, Any]:
@@ -383,13 +398,3 @@ def _of_format_1(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
         return {**given, "kind": "table", "format": FORMAT, "promises": promises, "attacks": attacks}
     except (KeyError, TypeError):
         raise DataError(f"{path} is not a certificate written by shoal.") from None
-
-
-def _versions(*packages: str) -> dict[str, str]:
-    found = {}
-    for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # vendored or frozen builds carry no metadata
-            continue
-    return found

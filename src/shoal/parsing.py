@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 from shoal.errors import DataError
 
+DEEPEST = 20  # levels of brackets in a certificate
+
 
 def parse_json(text: str, path: Path | str) -> Any:
     """What a JSON text says. NaN and Infinity are no JSON, and 1e999 is no number that can be held."""
@@ -24,6 +26,18 @@ def parse_json(text: str, path: Path | str) -> Any:
         raise DataError(f"{path} is not valid JSON: it holds a number that is none.") from None
     except RecursionError:
         raise DataError(f"{path} is not valid JSON: it is nested too deeply.") from None
+
+
+def parse_certificate(text: str) -> Any:
+    """What the JSON of a certificate says, or a ValueError. A key that is there twice says two things, for one reader takes the first and
+    another the last; and nothing of shoal's is nested as deep as `DEEPEST`."""
+    given = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_each_key_once)
+    level = [given]
+    for _ in range(DEEPEST):
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())]
+    if level:
+        raise ValueError
+    return given
 
 
 def parse_toml(text: str, path: Path | str) -> dict[str, Any]:
@@ -50,6 +64,13 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'its name is none'}.") from None
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 def _refuse_constant(_: str) -> NoReturn:

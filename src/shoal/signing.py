@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 CONTEXT = b"shoal-certificate-1\n"  # a signature made for something else says nothing about a certificate
 LONGEST = 10_000  # bytes that a key or a signature may have
+SMALL_ORDER = {  # the points of order 1, 2, 4 and 8 in all their spellings, but for the sign
+    bytes(32),
+    bytes([1]) + bytes(31),
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+    bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
+    *(bytes([first]) + b"\xff" * 30 + b"\x7f" for first in (0xEC, 0xED, 0xEE)),
+}
 
 
 def new_key(path: Path) -> Signer:
@@ -108,6 +115,8 @@ class Signer:
             raise DataError(f"{path} is no public key in PEM (SPKI). `shoal key` writes one with the ending .pub.") from None
         if not isinstance(key, Ed25519PublicKey):
             raise DataError(f"{path} is a key of another kind. Certificates are signed with Ed25519.")
+        if _is_weak(key):
+            raise DataError(f"{path} is a key under which anybody can sign. Ask whoever gave it to you for theirs.")
         return Signer(key)
 
     @property
@@ -121,19 +130,37 @@ class Signer:
         """Whether this key signed these bytes."""
         from cryptography.exceptions import InvalidSignature
 
+        raw = _raw(signature)
+        if raw is None:
+            return False
         try:
-            self.key.verify(base64.b64decode(signature.strip(), validate=True), CONTEXT + certificate)
-        except (InvalidSignature, binascii.Error, ValueError):
+            self.key.verify(raw, CONTEXT + certificate)
+        except (InvalidSignature, ValueError):
             return False
         return True
 
 
 def is_signature(given: bytes) -> bool:
-    """Whether bytes are a signature of somebody's: base64 of 64 bytes."""
+    """Whether bytes are a signature of somebody's: base64 of 64 bytes, as it is written."""
+    return _raw(given) is not None
+
+
+def _raw(given: bytes) -> bytes | None:
+    """The 64 bytes, where they are written in the one way there is: nothing can be said beside a signature."""
+    written = given.removesuffix(b"\n")
     try:
-        return len(base64.b64decode(given.strip(), validate=True)) == 64
+        raw = base64.b64decode(written, validate=True)
     except (binascii.Error, ValueError):
-        return False
+        return None
+    return raw if len(raw) == 64 and base64.b64encode(raw) == written else None
+
+
+def _is_weak(key: Ed25519PublicKey) -> bool:
+    """Whether it is one of the points of small order, under which one signature is right for every text."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return raw[:31] + bytes([raw[31] & 0x7F]) in SMALL_ORDER
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -42,6 +42,7 @@ NOUNS = {
     "cell",
     "rows",
     "unforeseen",
+    "versions",
 }
 CONTRACTS = {"contracts", "registry"}
 TEXT = {"text"}  # words, WordNet and search, for documents and collections alike

@@ -248,9 +248,8 @@ def _about_parquet(path: Path) -> pq.FileMetaData:
         raise DataError(f"{path} starts like Parquet but is damaged.") from None
 
 
-def shape(path: Path, delimiter: str) -> tuple[list[str], int]:
-    """The columns of the file, and how many rows it has."""
-    names = names_of(path, delimiter)
+def count_rows(path: Path, delimiter: str, names: list[str]) -> int:
+    """How many rows the file has, in columns of these names."""
     if is_parquet(path):
-        return names, int(_about_parquet(path).num_rows)
-    return names, sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))
+        return int(_about_parquet(path).num_rows)
+    return sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from shoal.certificate import FilePart
 from shoal.errors import DataError
@@ -12,17 +13,20 @@ from shoal.folders import CERTIFICATE, PRIVATE, RECIPE, SIGNATURE, sha256_of
 from shoal.promises import Checked
 
 UNLISTED = {CERTIFICATE, SIGNATURE}  # what no certificate can list
-INSIDE = {RECIPE, PRIVATE}  # of a run folder that is still with its keeper
+INSIDE = {RECIPE: stat.S_ISREG, PRIVATE: stat.S_ISDIR}  # of a run folder that is still with its keeper, and what each must be
+Passed = Mapping[str, Callable[[int], bool]]
+NOTHING: Passed = MappingProxyType({})
+LONGEST_NAME = 255  # bytes, in every usual file system
 
 
-def check_folder(folder: Path, listed: Sequence[FilePart], passed_over: Collection[str] = ()) -> list[Checked]:
+def check_folder(folder: Path, listed: Sequence[FilePart], passed_over: Passed = NOTHING) -> list[Checked]:
     """Everything in a folder against the list: links and devices are not followed or opened, folders are there for listed files only."""
     expected = {one.file: one.sha256 for one in listed}
     places = {parent.as_posix() for name in expected for parent in Path(name).parents}
     found, others, odd = set(), 0, 0
     for path in _inside(folder, passed_over):
         name, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
-        if (name in UNLISTED and stat.S_ISREG(mode)) or (name in passed_over and not stat.S_ISLNK(mode)):
+        if (name in UNLISTED and stat.S_ISREG(mode)) or (name in passed_over and passed_over[name](mode)):
             continue
         if stat.S_ISDIR(mode):
             others += name not in places
@@ -40,6 +44,24 @@ def check_folder(folder: Path, listed: Sequence[FilePart], passed_over: Collecti
         _none("links, devices and other things that are no files", odd),
         _named("files whose bytes changed", changed),
     ]
+
+
+def names_inside(listed: Sequence[FilePart], release: FilePart | None = None) -> Checked:
+    """Names that lead nowhere but into the folder, each once, before any of them is opened; a release lies in the folder itself."""
+    names = [one.file for one in listed]
+    wrong = sum(not _is_inside(name) for name in names) + len(names) - len(set(names))
+    if release is not None:
+        wrong += not _is_inside(release.file) or "/" in release.file
+    return Checked("names that lead elsewhere, or are listed twice", 0, wrong, not wrong)
+
+
+def _is_inside(name: str) -> bool:
+    """Whether each part of a relative name is one that a file or folder can have everywhere."""
+    try:
+        parts = name.encode("utf-8").split(b"/")
+    except UnicodeEncodeError:
+        return False
+    return all(part not in (b"", b".", b"..") and len(part) <= LONGEST_NAME for part in parts) and name.isprintable() and "\\" not in name
 
 
 def unchanged(folder: Path, listed: Sequence[FilePart]) -> set[str]:
@@ -67,7 +89,7 @@ def is_plain(path: Path) -> bool:
         return False
 
 
-def _inside(folder: Path, passed_over: Collection[str] = ()) -> Iterator[Path]:
+def _inside(folder: Path, passed_over: Passed = NOTHING) -> Iterator[Path]:
     """Everything below a folder, links not followed, without what is inside folders that are passed over."""
     try:
         entries = sorted(folder.iterdir())

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pyarrow as pa
 
 from shoal.certificate import (
     AnyCertificate,
@@ -14,20 +20,23 @@ from shoal.certificate import (
     PromisePart,
     TableCertificate,
     TableFile,
-    read_certificate,
+    read_current,
 )
-from shoal.checks.combinations import Combinations, cells_of, is_parquet, shape, stretches
+from shoal.checks.combinations import Combinations, cells_of, count_rows, is_parquet, names_of, stretches
 from shoal.checks.consistency import consistent
-from shoal.checks.folder import INSIDE, check_beside, check_folder, is_plain
+from shoal.checks.folder import INSIDE, check_beside, check_folder, is_plain, names_inside
+from shoal.checks.form import check_form
 from shoal.checks.measures import columns_to_recount, one_row_each, recount_measures
 from shoal.checks.tables import as_counted, columns_to_read, count
 from shoal.checks.values import Written, formulas_among
-from shoal.errors import DataError
+from shoal.errors import DataError, ShoalError, counted
 from shoal.folders import REPORT, SIGNATURE, sha256_of
 from shoal.promises import Checked, Promise
 from shoal.signing import LONGEST, Signer, is_signature
 
 SIGNED = "signature"
+ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, re.error)  # what a made-up certificate ends in
+NAME = re.compile("[a-z0-9-]{1,60}")
 
 
 @dataclass(frozen=True)
@@ -49,14 +58,21 @@ def verify(release: Path, certificate: Path, signer: Path | None = None) -> Veri
     asked = Signer.read(signer) if signer is not None else None
     if not is_plain(certificate):
         raise DataError(f"There is no file {certificate}, or it is a link. Name the certificate itself.")
-    certified = read_certificate(certificate)
+    certified = read_current(certificate)
     checks: list[Checked] = []
     signed_by = None
     if asked is not None:
         wrong = _not_signed(certificate, asked)
         checks.append(Checked(SIGNED, asked.fingerprint, wrong or "of this key", not wrong))
         signed_by = asked.fingerprint if not wrong else None
-    found, believed = _verified(release, certificate, certified)
+    try:
+        found, believed = _verified(release, certificate, certified)
+    except ShoalError:
+        raise
+    except (UnicodeDecodeError, csv.Error, pa.ArrowException):
+        raise DataError(f"{release} is not a table that shoal wrote: it cannot be cut into rows and columns.") from None
+    except ODD:
+        raise DataError(f"{certificate} is not a certificate that shoal wrote: what it says cannot be held against {release}.") from None
     return Verified((*checks, *found), tuple(_believed(certified, believed)), signed_by)
 
 
@@ -73,6 +89,9 @@ def _not_signed(certificate: Path, signer: Signer) -> str:
 
 def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tuple[list[Checked], list[str]]:
     """The checks of what a certificate is of, and the measures of the release that are believed all the same."""
+    named = names_inside(certified.files, None if isinstance(certified, DocumentsCertificate) else certified.release)
+    if not named.holds:
+        return [named], []
     if isinstance(certified, DocumentsCertificate):
         from shoal.checks.documents import verify_documents
 
@@ -118,24 +137,34 @@ def _believed(certified: AnyCertificate, measured: list[str]) -> list[str]:
         if certified.unit.counted == "persons":
             believed.append("whose each row is, and so what counts persons")
     measures = [one.name for one in certified.measures if one.needs == "original" and one.value is not None]
-    believed += [f"measures of the release: {', '.join(measured)}"] if measured else []
+    believed += [f"measures of the release: {_names(measured)}"] if measured else []
     attacks = [one.name for one in certified.attacks]
-    believed += [f"measures against the original: {', '.join(measures)}"] if measures else []
-    believed += [f"rates of attacks: {', '.join(attacks)}"] if attacks else []
+    believed += [f"measures against the original: {_names(measures)}"] if measures else []
+    believed += [f"rates of attacks: {_names(attacks)}"] if attacks else []
     return believed
+
+
+def _names(given: Sequence[str]) -> str:
+    """Names, and others: whoever wrote the certificate may have written a sentence in the place of one."""
+    names = [one for one in given if NAME.fullmatch(one)]
+    return ", ".join([*names, *(["others"] if len(names) < len(given) else [])])
 
 
 def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checked], list[str]]:
     """Hold a release against its certificate: bytes, rows, columns, promises, and every measure that the file can show; and the names of those
     measures of the release that are believed."""
     about = certificate.release
-    names, rows = shape(path, about.delimiter)
-    digest = sha256_of(path)
+    digest, names = sha256_of(path), names_of(path, about.delimiter)
     found = [
         Checked("bytes (sha-256)", about.sha256, digest, digest == about.sha256),
-        Checked("rows", about.rows, rows, rows == about.rows),
-        Checked("columns", list(about.columns), names, names == list(about.columns)),
+        *check_form(path, about),
+        _columns(names, about.columns),
+        _each_once(names),
     ]
+    if not found[-1].holds:
+        return found, []
+    rows = count_rows(path, about.delimiter, names)
+    found.append(Checked("rows", about.rows, rows, rows == about.rows))
     there = [promise for one in certificate.promises if _has_its_columns(promise := one.promise, names)]
     columns = list(dict.fromkeys([*columns_to_recount(certificate, names), *columns_to_read(there, names)]))
     cells = cells_of(
@@ -157,6 +186,19 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
             found.append(Checked(f"{counted.what}, as certified", one.found, counted.found, False))
     recounted, believed = recount_measures(certificate, cells)
     return [*found, *_formulas(path, about, names), *recounted], believed
+
+
+def _columns(names: list[str], certified: Sequence[str]) -> Checked:
+    """Names that are not the certificate's are counted, not shown: without its header line the first row stands in their place."""
+    same, others = names == list(certified), sum((Counter(names) - Counter(certified)).values())
+    found = names if same else f"{counted(others, 'other name')}" if others else "fewer, or in another order"
+    return Checked("columns", list(certified), found, same)
+
+
+def _each_once(names: list[str]) -> Checked:
+    """Of two columns of one name a reader takes either, and renames the other."""
+    more = len(names) - len(set(names))
+    return Checked("columns of a name that another has", 0, more, not more)
 
 
 def _has_its_columns(promise: Promise, names: list[str]) -> bool:
