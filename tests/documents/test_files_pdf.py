@@ -319,3 +319,24 @@ def test_without_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(DataError, match=r"Reading PDF needs an extra: pip install 'shoal\[documents\]'"):
         read_document(written(tmp_path, drawn("x")))
+
+
+@pytest.mark.parametrize("size", [20_000, 1_000_000, 99_999_999])
+def test_letters_of_any_size_end_in_a_letter_or_a_sentence(size, tmp_path):
+    path = written(tmp_path, drawn(f"Dear Prof. {NAME}, call us", size=size))
+    try:
+        _, out = redact(path, tmp_path / "out")
+    except DataError as error:
+        assert NAME not in str(error)
+        assert "Leave it out" in str(error)
+    else:
+        assert not leaks(out, [NAME])
+
+
+def test_a_renderer_that_gives_up_is_a_sentence(tmp_path, monkeypatch):
+    def greedy(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("shoal.documents.formats.pdf_pictures.pictures", greedy)
+    with pytest.raises(DataError, match="cannot be drawn anew"):
+        redact(written(tmp_path, drawn(f"Dear {NAME}")), tmp_path / "out")

@@ -48,7 +48,7 @@ def _main() -> None:
         what = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "the output"
         _stop(f"{what} could not be read or written: {error.strerror or 'the system does not say why'}.", 2)
     except MemoryError:
-        _stop("out of memory. Use fewer rows or columns, or a method made for large tables such as mdav-large.", 2)
+        _stop("out of memory. Use fewer documents, rows or columns, or, for a large table, a method made for it such as mdav-large.", 2)
     except Exception as error:
         _stop_unforeseen(error)
 
