@@ -98,7 +98,7 @@ def run_folder(out: Path) -> Iterator[RunFolder]:
 def renewed(folder: Path) -> Iterator[RunFolder]:
     """A run folder written anew, which takes the place of the old one in one step. What is not written again is taken over as it is, but for
     the signature, which is about the certificate that was."""
-    folder = folder.resolve()
+    folder = Path(os.path.realpath(folder))
     with _aside(folder) as new:
         new.mkdir()
         yield RunFolder(new)

@@ -26,6 +26,8 @@ LONGEST = 10_000  # bytes that a key or a signature may have
 def new_key(path: Path) -> Signer:
     """Draw a key: the private half at `path`, which only its owner may read, the public half beside it."""
     _needs_extra()
+    if not path.name:
+        raise OutputError("A key is written to a file of its own, and this is a folder. Name the file.")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
