@@ -81,6 +81,16 @@ def test_huge_and_missing_and_unknown(tmp_path):
         read_document(tmp_path)
 
 
+def test_a_link_that_leads_nowhere_is_not_offered_again(tmp_path):
+    (tmp_path / "dead.txt").symlink_to("gone.txt")
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    assert [path.name for path in find_documents(tmp_path)] == ["dead.txt", "loop.txt"]
+    for name in ("dead.txt", "loop.txt"):
+        with pytest.raises(DataError, match="There is no file") as error:
+            read_document(tmp_path / name)
+        assert "Did you mean" not in str(error.value)
+
+
 def test_finding_documents(tmp_path):
     inside = tmp_path / "in"
     (inside / "deep").mkdir(parents=True)
