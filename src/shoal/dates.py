@@ -85,6 +85,6 @@ def is_format(format_: str) -> bool:
 def _read(text: str, format_: str) -> datetime.date | None:
     try:
         date = datetime.datetime.strptime(text, format_).date()
-    except ValueError:
+    except (ValueError, re.error):  # the same part twice is no pattern
         return None
     return date if EARLIEST <= date <= LATEST else None

@@ -56,7 +56,7 @@ class PromiseBroken(ShoalError):  # noqa: N818 - it is a verdict, not a programm
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """' Did you mean 'mdav'?' when something known is close, else nothing."""
-    close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
+    close = get_close_matches(wrong, [one for one in known if one != wrong], n=1, cutoff=0.6)  # a link that leads nowhere has its name
     return f" Did you mean '{close[0]}'?" if close else ""
 
 

@@ -179,12 +179,16 @@ def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
             except UnicodeDecodeError:
                 encoding = "cp1252"
     try:
-        return raw.decode(encoding), encoding
+        text = raw.decode(encoding)
+        text.encode("utf-8")  # halves of letters, which some encodings can name, are no text
+        return text, encoding
     except LookupError:
         raise DataError(f"There is no encoding named '{encoding}'. Common ones: utf-8, latin-1, cp1252, utf-16.") from None
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError(f"{path} is not {encoding} text (first bad byte in line {line}). Name its encoding, for example latin-1.") from None
+    except ValueError:  # an encoding that fails as it likes, or a name of one that is none
+        raise DataError(f"{path} is not {encoding} text. Name its encoding, for example utf-8 or latin-1.") from None
 
 
 def _delimiter(sample: str) -> str:

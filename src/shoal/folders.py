@@ -98,7 +98,7 @@ def run_folder(out: Path) -> Iterator[RunFolder]:
 def renewed(folder: Path) -> Iterator[RunFolder]:
     """A run folder written anew, which takes the place of the old one in one step. What is not written again is taken over as it is, but for
     the signature, which is about the certificate that was."""
-    folder = folder.resolve()
+    folder = Path(os.path.realpath(folder))
     with _aside(folder) as new:
         new.mkdir()
         yield RunFolder(new)
@@ -195,6 +195,8 @@ def _aside(out: Path) -> Iterator[Path]:
         cause = failure.__cause__ if isinstance(failure, OutputError) else failure
         if not isinstance(cause, OSError):
             raise
+        if cause.errno in (errno.ENOTEMPTY, errno.EEXIST) and not there:  # another run was faster
+            raise OutputError(f"{out} exists. Choose another folder with -o, or remove it first.") from None
         full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
         why = "the disk is full. Make room, or write elsewhere" if full else f"{cause.strerror or cause}"
         left = " Nothing was left behind." if not os.path.lexists(out) else " What was there still is." if there and out.is_dir() else ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 from shoal.errors import DataError
 
 DEEPEST = 20  # levels of brackets in a certificate
+LARGEST = 200 << 20  # bytes; no settings are so long
 
 
 def parse_json(text: str, path: Path | str) -> Any:
@@ -52,9 +54,14 @@ def parse_toml(text: str, path: Path | str) -> dict[str, Any]:
         raise DataError(f"{path} is not valid TOML: it is nested too deeply.") from None
 
 
-def read_text(path: Path) -> str:
-    """The UTF-8 text of a file, with or without a byte order mark."""
+def read_text(path: Path, largest: int | None = LARGEST) -> str:
+    """The UTF-8 text of a plain file, with or without a byte order mark. A pipe may never end, and a device has no end."""
     try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+            raise DataError(f"{path} is not a plain file. Name a file.")
+        if largest is not None and about.st_size > largest:
+            raise DataError(f"{path} is larger than {largest >> 20} MB. Name a smaller file.")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise DataError(f"There is no file {path}.") from None

@@ -288,7 +288,10 @@ def _all(value: Any, right: Any) -> bool:
 
 def _toml_code(code: str) -> str | int:
     """A number as a number."""
-    return int(code) if code.lstrip("-").isdecimal() and str(int(code)) == code else code
+    try:
+        return int(code) if len(code) < 19 and str(int(code)) == code else code
+    except ValueError:
+        return code
 
 
 def _check_persons(table: Table, column: str) -> None:

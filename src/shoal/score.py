@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -67,6 +67,10 @@ class Knowledge:
     roles: Roles
     columns: tuple[str, ...] | None = None  # None: every quasi-identifier
     records: int | float | None = None  # None: all; a whole number: so many; a share below 1: that part
+
+    def __post_init__(self) -> None:
+        if isinstance(self.records, float) and not isfinite(self.records):
+            raise ParameterError("The intruder must know a number of records, or a share of them below 1.")
 
     def known_columns(self) -> tuple[str, ...]:
         """The columns the intruder links on."""

@@ -33,6 +33,8 @@ SMALL_ORDER = {  # the points of order 1, 2, 4 and 8 in all their spellings, but
 def new_key(path: Path) -> Signer:
     """Draw a key: the private half at `path`, which only its owner may read, the public half beside it."""
     _needs_extra()
+    if not path.name:
+        raise OutputError("A key is written to a file of its own, and this is a folder. Name the file.")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 

@@ -1177,3 +1177,47 @@ def test_any_bytes_are_a_table_or_a_sentence(bench, content):
 def test_a_mistake_is_told_before_anything_slow_starts(refused, desk):
     """Parameters are looked at before the table is: here there is none."""
     refused(*protect(desk / "nowhere.csv", desk / "run", "-p", "k=1"), says="k must be")
+
+
+@pytest.mark.parametrize("encoding", ["punycode", "undefined", "idna", "unicode_escape", "utf-7", "\udcff", "a\0b"])
+def test_encodings_that_fail_as_they_like(refused, desk, encoding):
+    path = desk / "odd.csv"
+    path.write_bytes(b"a,b\n1,\\ud800+2AA-\xff\n")
+    refused("look", path, "--encoding", encoding, says="encoding")
+
+
+def test_an_intruder_who_knows_no_number_of_records(refused, released, table, desk):
+    released(*protect(table, desk / "run")[:-2])
+    for records in ("nan", "inf", "-inf", "0"):
+        refused("attack", desk / "run", "--records", records, says="must know")
+
+
+@pytest.mark.parametrize("form", ["%Y%Y", "%d%d%m%Y", "%"])
+def test_a_form_of_dates_that_names_a_part_twice(refused, table, form):
+    refused("look", table, "--kind", f"age=date:{form}", says="day, month and year")
+
+
+def test_a_code_of_thousands_of_digits_is_a_code(released, table):
+    released("protect", table, *ROLES, "--missing-code", f"age={'9' * 5000},--5", "-m", "mdav", "-p", "k=3")
+
+
+@pytest.mark.parametrize("word", [("--name", "\udcff"), ("--missing", "\udcff")])
+def test_words_that_are_no_text_are_refused_at_once(refused, table, desk, word):
+    refused(*protect(table, desk / "run", *word), says="UTF-8")
+
+
+def test_links_that_lead_nowhere(refused, desk):
+    for name, leads in (("loop.csv", "loop.csv"), ("dead.csv", "gone.csv")):
+        (desk / name).symlink_to(leads)
+        for words in (("look", desk / name), protect(desk / name, desk / "run")):
+            assert "Did you mean" not in refused(*words, says="There is no file")
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_key_without_a_name(refused, desk, monkeypatch, name):
+    monkeypatch.chdir(desk)
+    refused("key", name, says="Name the file")
+
+
+def test_more_example_rows_than_any_machine_holds(refused, desk):
+    refused("example", desk / "q.csv", "--rows", "9" * 20, says="--rows")

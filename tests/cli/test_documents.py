@@ -123,6 +123,8 @@ def test_what_nobody_found_can_be_marked(letters, desk, shoal, monkeypatch):
     ran = shoal("documents", "mark", desk / "case", "xq17b", "nowhere at all", "--kind", "account", "--by", "eva")
     assert "marked 2 times" in ran.out
     assert "stands nowhere" in ran.out
+    again = shoal("documents", "mark", desk / "case", "xq17b", "nowhere at all", "--kind", "account", "--by", "eva", "--json")
+    assert json.loads(again.out) == [2, 0]
     shoal("documents", "redact", desk / "case", "-o", desk / "out")
     texts = " ".join(path.read_text() for path in (desk / "out" / "documents").iterdir())
     assert "xq17b" not in texts.lower()

@@ -3,16 +3,22 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import shoal.runs.run as run_module
-from shoal.errors import DataError
-from shoal.parsing import parse_json, parse_toml
+from shoal.collections.texts import texts_of_column
+from shoal.documents.detectors.kinds import read_kinds
+from shoal.documents.risk.queries import read_queries
+from shoal.errors import DataError, OutputError
+from shoal.folders import appearing, run_folder
+from shoal.parsing import LARGEST, parse_json, parse_toml, read_text
 from shoal.unforeseen import KEPT, unforeseen
-from tests.cli.conftest import ROLES, SECRET, assert_refused, patients, read_csv, write_csv
+from tests.cli.conftest import ROLES, SECRET, SOURCE, assert_refused, patients, read_csv, write_csv
 
 MDAV = ("-m", "mdav", "-p", "k=3")
 
@@ -185,3 +191,62 @@ def test_a_regression_target_that_no_protected_half_knows(shoal, desk):
     assert shoal("protect", path, *words, "-o", desk / "run").code == 0
     ran = shoal("measure", desk / "run", "--target", "income")
     assert_refused(ran, "No value of the target 'income' is left")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "FIFO", "-o", "out"),
+        ("protect", "TABLE", "--roles", "FIFO", "-m", "mdav", "-o", "out"),
+        ("documents", "detect", "letters", "-o", "out", "--kinds", "FIFO"),
+        ("documents", "detect", "letters", "-o", "out", "--terms", "FIFO"),
+        ("documents", "detect", "letters", "-o", "out", "--keep", "FIFO"),
+        ("documents", "detect", "letters", "-o", "out", "--drop", "/dev/zero"),
+    ],
+)
+def test_settings_from_a_pipe_or_a_device(refused, table, desk, monkeypatch, words):
+    monkeypatch.chdir(desk)
+    (desk / "letters").mkdir()
+    (desk / "letters" / "a.txt").write_text("Dear Ann Lee")
+    os.mkfifo(desk.parent / "pipe")
+    refused(*({"FIFO": desk.parent / "pipe", "TABLE": table}.get(word, word) for word in words), says="is not a plain file. Name a file.")
+
+
+def test_queries_and_lines_of_json_from_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for read in (read_queries, read_kinds, lambda path: texts_of_column(path, "text")):
+        with pytest.raises(DataError, match="not a plain file"):
+            read(tmp_path / "pipe.jsonl")
+
+
+def test_settings_too_long_to_be_any(tmp_path):
+    with (tmp_path / "long.toml").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(DataError, match="larger than 200 MB"):
+        read_text(tmp_path / "long.toml")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_streams_that_are_closed(table, closed):
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m shoal look "$1" {closed}', sys.executable, str(table)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("whole", [run_folder, appearing])
+def test_a_folder_that_came_meanwhile(tmp_path, whole):
+    out = tmp_path / "out"
+
+    def race():
+        with whole(out):
+            (out / "inside").mkdir(parents=True)
+
+    with pytest.raises(OutputError, match=r"out exists\. Choose another folder with -o"):
+        race()
+    assert (out / "inside").is_dir()

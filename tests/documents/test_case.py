@@ -103,6 +103,40 @@ def test_an_undo_of_no_batch(case, number):
         everything(case.folder)
 
 
+@pytest.mark.parametrize("batch", [2, 0, -1])
+def test_an_undo_of_a_batch_that_was_never_taken(case, batch):
+    case.decide([("a.txt", Decision(0, 7, "person", "keep"))], by="eva")
+    with (case.folder / "decisions.jsonl").open("a") as log:
+        log.write(f'{{"undo": {batch}}}\n')
+    with pytest.raises(DataError, match=r"line 2: an undo names a batch of decisions before it"):
+        everything(case.folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, value) for key in ("reason", "by", "kind", "document", "at", "verdict") for value in (7, None, [], {}, "\ud800")),
+        *((key, value) for key in ("start", "end", "batch") for value in (True, "1", 1.0, None, -1)),
+        ("batch", 0),
+    ],
+)
+def test_decisions_edited_into_nonsense(case, key, value):
+    case.decide([("a.txt", Decision(0, 7, "person", "keep"))], by="eva")
+    path = case.folder / "decisions.jsonl"
+    line = path.read_text()
+    path.write_text(line + json.dumps(json.loads(line) | {key: value}) + "\n")
+    with pytest.raises((DataError, ParameterError), match="line 2"):
+        everything(case.folder)
+
+
+def test_a_reason_that_cannot_be_written_is_refused_before_it_is(case):
+    with pytest.raises(ParameterError, match="UTF-8"):
+        case.decide([("a.txt", Decision(0, 7, "person", "keep", "\udcff"))], by="eva")
+    with pytest.raises(ParameterError, match="UTF-8"):
+        case.decide([("a.txt", Decision(0, 7, "person", "keep"))], by="\udcff")
+    assert case.decisions() == {}
+
+
 def everything(folder):
     case = Case(folder)
     return list(case.findings()), case.decisions()

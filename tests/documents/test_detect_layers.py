@@ -162,7 +162,7 @@ def test_a_missing_or_binary_kinds_file(tmp_path):
     with pytest.raises(DataError, match="no kinds file"):
         read_kinds(tmp_path / "nowhere.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="not UTF-8 text"):
         read_kinds(tmp_path / "binary.toml")
 
 

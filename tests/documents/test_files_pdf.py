@@ -319,3 +319,30 @@ def test_without_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(DataError, match=r"Reading PDF needs an extra: pip install 'shoal\[documents\]'"):
         read_document(written(tmp_path, drawn("x")))
+
+
+@pytest.mark.parametrize("size", [1_000_000, 99_999_999])
+def test_letters_of_absurd_size_end_in_a_sentence(size, tmp_path):
+    path = written(tmp_path, drawn(f"Dear Prof. {NAME}, call us", size=size))
+    with pytest.raises(DataError, match="Leave it out") as error:
+        redact(path, tmp_path / "out")
+    assert NAME not in str(error.value)
+
+
+def test_a_page_like_a_thread(tmp_path):
+    writer = PdfWriter(clone_from=io.BytesIO(drawn(f"Dear {NAME}")))
+    writer.pages[0].mediabox.upper_right = (40_000_000, 900)
+    held = io.BytesIO()
+    writer.write(held)
+    _, out = redact(written(tmp_path, held.getvalue()), tmp_path / "out")
+    assert max(shown(out).shape) <= 40_000
+    assert not leaks(out, [NAME])
+
+
+def test_a_renderer_that_gives_up_is_a_sentence(tmp_path, monkeypatch):
+    def greedy(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("shoal.documents.formats.pdf_pictures.pictures", greedy)
+    with pytest.raises(DataError, match="cannot be drawn anew"):
+        redact(written(tmp_path, drawn(f"Dear {NAME}")), tmp_path / "out")

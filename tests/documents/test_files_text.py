@@ -81,6 +81,16 @@ def test_huge_and_missing_and_unknown(tmp_path):
         read_document(tmp_path)
 
 
+def test_a_link_that_leads_nowhere_is_not_offered_again(tmp_path):
+    (tmp_path / "dead.txt").symlink_to("gone.txt")
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    assert [path.name for path in find_documents(tmp_path)] == ["dead.txt", "loop.txt"]
+    for name in ("dead.txt", "loop.txt"):
+        with pytest.raises(DataError, match="There is no file") as error:
+            read_document(tmp_path / name)
+        assert "Did you mean" not in str(error.value)
+
+
 def test_finding_documents(tmp_path):
     inside = tmp_path / "in"
     (inside / "deep").mkdir(parents=True)
@@ -205,6 +215,33 @@ def test_what_is_no_mail(tmp_path):
         path.write_bytes(raw)
         with pytest.raises(DataError, match="not an e-mail"):
             read_document(path)
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "idna", "rot13", "utf-99", "", "\udce9"])
+def test_mail_in_encodings_that_are_none(charset, tmp_path):
+    path = tmp_path / "a.eml"
+    named = charset.encode("utf-8", "surrogateescape")
+    for raw in (
+        b"Subject: =?" + named + b"?q?x=E9?= of " + NAME.encode() + b"\n\nx",
+        b"Subject: x\nContent-Type: text/plain; charset=" + named + b"\n\nDear " + NAME.encode() + b" \xe9\n",
+        b"Subject: x\nContent-Type: text/html; charset="
+        + named
+        + b"\nContent-Transfer-Encoding: 8bit\n\n<p>Dear "
+        + NAME.encode()
+        + b" \xe9\n",
+    ):
+        path.write_bytes(raw)
+        assert NAME in read_document(path).text
+
+
+def test_an_attachment_whose_name_cannot_be_read(tmp_path):
+    path = tmp_path / "a.eml"
+    path.write_bytes(
+        b"Subject: x\nContent-Type: multipart/mixed; boundary=edge\n\n--edge\nContent-Type: text/html\n"
+        b"Content-Disposition: attachment; filename*=utf-99''a%E9.html; filename*0*=utf-99''x\n\n<p>Dear " + NAME.encode() + b"\n--edge--\n"
+    )
+    with pytest.raises(DataError, match="breaks the rules of e-mail"):
+        read_document(path)
 
 
 def test_a_message_found_by_its_encodings(tmp_path):

@@ -327,3 +327,18 @@ def test_entities_are_not_expanded(tmp_path):
             file.writestr(name, content)
     with pytest.raises(DataError, match="declares entities"):
         read_document(path)
+
+
+def test_a_field_outside_any_paragraph(tmp_path):
+    held = io.BytesIO()
+    document = Docx()
+    document.add_paragraph(f"Dear {NAME}")
+    document.save(held)
+    path = tmp_path / "a.docx"
+    marks = b'<w:fldChar w:fldCharType="begin"/><w:instrText>PAGE</w:instrText><w:fldChar w:fldCharType="end"/>'
+    with zipfile.ZipFile(held) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content.replace(b"<w:body>", marks + b"<w:body>" + marks) if name == "word/document.xml" else content)
+    _, out = redact(path, tmp_path / "out")
+    assert read_document(out).text.strip() == "Dear Pers_1"

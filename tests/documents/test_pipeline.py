@@ -20,6 +20,7 @@ from shoal.document import Decision, Document, Finding
 from shoal.documents.case import Case
 from shoal.documents.leaks import text_leaks
 from shoal.documents.phrases import CollectionSearch, PhraseFinder, Seen, named_elsewhere
+from shoal.documents.pipeline import redacting
 from shoal.documents.pipeline.originals import Originals
 from shoal.documents.review import extended, questions, same_text
 from shoal.errors import DataError, OutputError, PromiseBroken
@@ -187,6 +188,21 @@ def test_one_bad_document_of_any_kind_is_its_own_failure(letters, tmp_path, monk
     assert "Brown" not in "".join(found["failed"].values()) + log.read_text()
     redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
     assert redacted.certificate.documents["written"] >= 2
+
+
+def test_a_document_that_needs_too_much_memory_fails_alone(letters, tmp_path, monkeypatch):
+    shoal.detect_documents(letters, tmp_path / "case")
+    write = redacting.write_redacted
+
+    def greedy(file, *words):
+        if file.document.name == "first.txt":
+            raise MemoryError
+        return write(file, *words)
+
+    monkeypatch.setattr(redacting, "write_redacted", greedy)
+    redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out")
+    assert redacted.failed == {"first.txt": "It needs more memory than there is. Leave it out."}
+    assert redacted.certificate.documents == {"written": 1, "not written": 1}
 
 
 def with_a_member_of_no_name():

@@ -11,6 +11,7 @@ from shoal.unfinished import ask_to_stop, nobody_asked
 
 def main() -> None:
     """Run a command; the user's mistakes get one sentence and exit code 2, shoal's own a sentence with a code and exit code 3."""
+    _open_what_is_closed()
     _stop_as_by_ctrl_c()
     try:
         _main()
@@ -48,9 +49,16 @@ def _main() -> None:
         what = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "the output"
         _stop(f"{what} could not be read or written: {error.strerror or 'the system does not say why'}.", 2)
     except MemoryError:
-        _stop("out of memory. Use fewer rows or columns, or a method made for large tables such as mdav-large.", 2)
+        _stop("out of memory. Use fewer documents, rows or columns, or, for a large table, a method made for it such as mdav-large.", 2)
     except Exception as error:
         _stop_unforeseen(error)
+
+
+def _open_what_is_closed() -> None:
+    """Whoever closes a stream, as with >&-, wants nothing on it; without one Python has no stream at all."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as the program
 
 
 _stopped_by = [int(signal.SIGINT)]  # what the shell is told, as 128 and the signal's number: Ctrl-C, unless another came

@@ -329,7 +329,7 @@ def example(
     table: Annotated[
         str, typer.Option("--table", help="patients, visits (several rows a patient), survey (households) or wide.")
     ] = "patients",
-    rows: Annotated[int, typer.Option("--rows", min=1, help="How many rows.")] = 1000,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=10_000_000, help="How many rows.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other persons.")] = 7,
     json: Json = False,
 ) -> None:

@@ -99,6 +99,7 @@ def mark(
     kind: Annotated[str, typer.Option("--kind", help="What it is: person, organization, identity-number, ...")] = "unknown",
     reason: Annotated[str, typer.Option("--reason", help="A reason code for the log.")] = "",
     by: Annotated[Optional[str], typer.Option("--by", help="Your name in the log. Absent: the user's.")] = None,
+    json: Json = False,
 ) -> None:
     """Remove a text wherever it stands in the documents of a case, though nothing found it."""
     from shoal.cli import show
@@ -107,6 +108,9 @@ def mark(
 
     with show.progress() as progress:
         found = mark_case(Case(case), text, kind, reason, by, progress)
+    if json:
+        show.data(found)
+        return
     for one, times in zip(text, found):
         print(f"marked {times:,} times" if times else "stands nowhere", f"({len(one)} characters)", sep=" ")
 

@@ -301,7 +301,7 @@ def key(out: Path, json: bool) -> None:
     """A new key, and the fingerprint by which people compare it."""
     from shoal.signing import new_key, public_beside
 
-    public, fingerprint = public_beside(out), new_key(out).fingerprint
+    fingerprint, public = new_key(out).fingerprint, public_beside(out)
     if json:
         show.data({"private": str(out), "public": str(public), "fingerprint": fingerprint})
         return

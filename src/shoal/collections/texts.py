@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.errors import DataError, did_you_mean
 from shoal.files import read_table
-from shoal.parsing import parse_json
+from shoal.parsing import parse_json, read_text
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,7 @@ def _table_rows(source: Path, wanted: Sequence[str]) -> Iterator[dict[str, str]]
 
 
 def _json_lines(source: Path, wanted: Sequence[str]) -> Iterator[dict[str, str]]:
-    try:
-        lines = source.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"{source} cannot be read as lines of JSON in UTF-8.") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(source, None).splitlines(), 1):
         if not line.strip():
             continue
         try:

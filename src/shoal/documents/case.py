@@ -129,8 +129,9 @@ class Case:
         who = by or _user()
         lines = []
         for name, one in decisions:
-            _check(one, f"The decision about {name}")
-            lines.append({"batch": batch, "document": name, "at": now, **asdict(replace(one, by=one.by or who))})
+            signed = replace(one, by=one.by or who)
+            _check(signed, f"The decision about {name}")
+            lines.append({"batch": batch, "document": name, "at": now, **asdict(signed)})
         self._append(lines)
         return batch
 
@@ -152,20 +153,24 @@ class Case:
         path = self.folder / "decisions.jsonl"
         if not path.exists():
             return
+        taken: set[int] = set()
         for number, line in _lines(path):
             where = f"{path}, line {number}"
             entry = _object(line, where)
             if "undo" in entry:
-                if type(entry["undo"]) is not int:
-                    raise DataError(f"{where}: an undo names a batch by its number. Mend or remove the line.")
+                if type(entry["undo"]) is not int or entry["undo"] not in taken:
+                    raise DataError(f"{where}: an undo names a batch of decisions before it by its number. Mend or remove the line.")
                 yield "undo", entry["undo"]
                 continue
             try:
                 decision = Decision(**{field.name: entry[field.name] for field in fields(Decision)})
-                logged = Logged(str(entry["document"]), decision, int(entry["batch"]), str(entry["at"]))
-            except (KeyError, TypeError, ValueError):
-                raise DataError(f"{where}: this is not a decision as shoal writes them. Mend or remove the line.") from None
+                logged: Logged | None = Logged(entry["document"], decision, entry["batch"], entry["at"])
+            except KeyError:
+                logged = None
+            if logged is None or type(logged.batch) is not int or logged.batch < 1 or not _texts(logged.document, logged.at):
+                raise DataError(f"{where}: this is not a decision as shoal writes them. Mend or remove the line.")
             _check(decision, where)
+            taken.add(logged.batch)
             yield "decision", logged
 
 
@@ -270,11 +275,18 @@ def _settings(path: Path) -> Settings:
 
 
 def _check(one: Decision, where: str) -> None:
-    whole = isinstance(one.start, int) and isinstance(one.end, int) and 0 <= one.start < one.end
-    if not whole or one.verdict not in ("redact", "keep", "generalize") or not isinstance(one.kind, str):
+    whole = type(one.start) is int and type(one.end) is int and 0 <= one.start < one.end
+    if not whole or one.verdict not in ("redact", "keep", "generalize") or not _texts(one.kind):
         raise ParameterError(f"{where}: a decision is about a stretch of text, and its verdict is redact, keep or generalize.")
     if one.verdict == "generalize" and one.kind != BLOCK:
         raise ParameterError(f"{where}: only the terms of a risky block can be generalized.")
+    if not _texts(one.reason, one.by):
+        raise ParameterError(f"{where}: the reason for a decision, and who took it, are texts that UTF-8 can write. Write them anew.")
+
+
+def _texts(*given: Any) -> bool:
+    """Whether these are texts that can be written again."""
+    return all(isinstance(one, str) and one == one.encode("utf-8", "replace").decode("utf-8") for one in given)
 
 
 def _user() -> str:

@@ -7,12 +7,9 @@ from shoal.unforeseen import unforeseen
 
 
 def failure_of(error: Exception) -> str:
-    """Why a document was not done, without a word of it. Of what nobody foresaw a code is said: its message may quote the document.
-
-    That the machine has no room left is no document's failure.
-    """
+    """Why a document was not done, without a word of it. Of what nobody foresaw a code is said: its message may quote the document."""
     if isinstance(error, MemoryError):
-        raise error
+        return "It needs more memory than there is. Leave it out."
     if isinstance(error, ShoalError):
         return str(error)
     if isinstance(error, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
@@ -41,7 +42,7 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
     tables: dict[tuple[Path, str], Table] = {}
     for done, (label, recipe) in enumerate(recipes):
         progress("comparing", done, len(recipes))
-        place = (recipe.input.resolve(), repr(sorted(recipe.reading.items())))
+        place = (Path(os.path.realpath(recipe.input)), repr(sorted(recipe.reading.items())))
         read = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
         original, roles = ready(read, recipe.roles, recipe.steps)
         followed = {column for _, other in recipes for step in other.steps for column in step.follows(roles)}

@@ -78,7 +78,7 @@ class Recipe:
 
     def toml(self, folder: Path) -> str:
         """As TOML for a file in `folder`; the input is named relative to it."""
-        place = Path(os.path.relpath(self.input.resolve(), folder.resolve())).as_posix()
+        place = Path(os.path.relpath(os.path.realpath(self.input), os.path.realpath(folder))).as_posix()
         if not place.isascii() and os.fsencode(place) != place.encode("utf-8", "replace"):
             raise DataError("The name of the input, or of a folder it is in, is not UTF-8, and a recipe must name it. Rename it first.")
         parts: dict[str, Any] = {"input": place}
@@ -89,7 +89,10 @@ class Recipe:
         for section, things in (("measure", self.measures), ("attack", self.attacks)):
             if things:
                 parts[section] = [{"name": thing.name} | _given(thing) for thing in things]
-        return tomli_w.dumps(parts)
+        made = tomli_w.dumps(parts)
+        if made != made.encode("utf-8", "replace").decode("utf-8"):
+            raise ParameterError("What is typed must be UTF-8 text, and a name of the data, a column or a code is not. Type it anew.")
+        return made
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from shoal.document import Document, Finding
 from shoal.documents.detectors.tagger_words import tokens_of
 from shoal.errors import DataError, did_you_mean
-from shoal.parsing import parse_toml
+from shoal.parsing import parse_toml, read_text
 
 NEAR = 60  # characters on either side in which a context word counts
 FIELDS = ("label", "patterns", "words", "context", "confidence")
@@ -100,15 +100,9 @@ def _by_words(kinds: tuple[OwnKind, ...], text: str) -> Iterator[Finding]:
 
 def read_kinds(path: Path) -> OwnKinds:
     """The kinds of a TOML file, checked."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DataError(
-            f"There is no kinds file {path.name}. Give the path of a TOML file with a table [kinds.<name>] for each kind."
-        ) from None
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"The kinds file {path.name} cannot be read as text.") from None
-    return kinds_of(parse_toml(text, f"The kinds file {path.name}"), path.name)
+    if not path.exists():
+        raise DataError(f"There is no kinds file {path.name}. Give the path of a TOML file with a table [kinds.<name>] for each kind.")
+    return kinds_of(parse_toml(read_text(path), f"The kinds file {path.name}"), path.name)
 
 
 def kinds_of(given: Mapping[str, Any], where: str = "kinds") -> OwnKinds:

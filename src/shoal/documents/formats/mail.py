@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from email.header import Header, decode_header
 from email.message import Message
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from shoal.document import Edit
 from shoal.documents.formats.html import open_page
@@ -37,6 +38,7 @@ _TYPES = {
 }
 DEEPEST = 4  # messages inside messages
 
+_T = TypeVar("_T")
 OpenBytes = Callable[[str, bytes, str, int], Opened]
 
 
@@ -44,16 +46,16 @@ def open_mail(raw: bytes, name: str, open_bytes: OpenBytes, depth: int = 0) -> O
     """Take an .eml file apart. `open_bytes` takes its attachments apart."""
     if raw.startswith((b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or b"\x00" in raw[:4096]:
         raise DataError(f"{name} is not an e-mail: it is no text. Give it the ending of its kind.")
-    message = email.message_from_bytes(raw)
+    message = _of_the_library(lambda: email.message_from_bytes(raw), name)
     if not {key.lower() for key in message.keys()} & {*HEADERS, "message-id", "received", "content-type"}:  # noqa: SIM118 - a message is no dict
         raise DataError(f"{name} is not an e-mail: it begins with no header such as From or Subject. Give it the ending of its kind.")
     out = Collector()
     headers: list[tuple[str, list[str]]] = []
-    for key, value in message.items():
+    for key, value in _of_the_library(message.items, name):
         _header(key.lower(), str(value), out, headers)
     bodies: list[Opened] = []
     attached: list[Opened] = []
-    for part in _parts(message):
+    for part in _of_the_library(lambda: list(_parts(message)), name):
         _part(part, name, open_bytes, depth, out, bodies, attached)
     out.end()
     leaving = out.pieces
@@ -93,7 +95,7 @@ def _decoded(value: str) -> str:
     """A header with its encoded words as text."""
     try:
         found = decode_header(re.sub(r"\r?\n(?=[ \t])", "", value))
-    except (ValueError, email.errors.HeaderParseError):
+    except (LookupError, ValueError, email.errors.HeaderParseError):
         return value
     return "".join(
         chunk if isinstance(chunk, str) else _lenient(chunk, None if charset == "unknown-8bit" else charset) for chunk, charset in found
@@ -104,14 +106,37 @@ def _lenient(raw: bytes, charset: str | None) -> str:
     for encoding in (charset or "utf-8", "utf-8", "cp1252"):
         try:
             return raw.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError, ValueError):  # some encodings of Python fail as they like
             continue
     return raw.decode("latin-1")
 
 
+def _of_the_library(read: Callable[[], _T], name: str) -> _T:
+    """What the library for mail says of a message. Of one that breaks the rules it may say nothing, and fail in any way at all."""
+    try:
+        return read()
+    except (RecursionError, MemoryError):
+        raise
+    except Exception:
+        raise DataError(f"{name} breaks the rules of e-mail and cannot be taken apart. Save it again with a program for mail.") from None
+
+
+def _bytes_of(part: Message) -> bytes:
+    """What a part holds."""
+    if part.get_content_type() == "message/rfc822":
+        inner = part.get_payload()
+        return inner[0].as_bytes() if isinstance(inner, list) and inner and isinstance(inner[0], Message) else b""
+    try:
+        raw = part.get_payload(decode=True)
+    except UnicodeError:  # of an encoding that no text is in; what it is in is found out, as where none is said
+        part.del_param("charset")
+        raw = part.get_payload(decode=True)
+    return raw if isinstance(raw, bytes) else b""
+
+
 def _parts(message: Message) -> Iterator[Message]:
     """The leaves of a message; a message attached to it is one, and is taken apart by itself."""
-    inner = message.get_payload()
+    inner = message.get_payload() if message.is_multipart() else None
     if isinstance(inner, list) and message.get_content_type() != "message/rfc822":
         for part in inner:
             if isinstance(part, Message):
@@ -125,20 +150,21 @@ def _part(
 ) -> None:
     """A text is a body unless it is marked as a file; a file is opened if its kind is known, and else left out."""
     type_ = part.get_content_type()
-    file = _decoded(part.get_filename() or "")
+    file = _of_the_library(lambda: _decoded(part.get_filename() or ""), name)
     out.show("attachment's name", file)
     is_file = bool(file) or part.get_content_disposition() == "attachment"
-    raw: object
+    try:
+        raw = _of_the_library(lambda: _bytes_of(part), name)
+        charset = _of_the_library(part.get_content_charset, name)
+    except DataError:
+        out.left_out.append("attachment that could not be read")
+        return
     if type_ == "message/rfc822":
-        inner = part.get_payload()
-        raw = inner[0].as_bytes() if isinstance(inner, list) and inner and isinstance(inner[0], Message) else b""
         kind = "eml"
     else:
-        raw = part.get_payload(decode=True)
         kind = KINDS.get(PurePosixPath(file).suffix.lower(), "") or next((e[1:] for e, t in _TYPES.items() if t == type_), "")
-    if not isinstance(raw, bytes) or not raw.strip():
+    if not raw.strip():
         return
-    charset = part.get_content_charset()
     try:
         if type_ == "text/html":
             (attached if is_file else bodies).append(open_page(raw, name, charset))

@@ -80,7 +80,10 @@ def open_pdf(raw: bytes, name: str) -> Opened:
             return [(".txt", text)]  # a scan with its reading behind it: the picture shows what no one checked
         from shoal.documents.formats.pdf_pictures import pictures
 
-        return [(".pdf", pictures(file, pages)), (".pdf.txt", text)]
+        try:
+            return [(".pdf", pictures(file, pages)), (".pdf.txt", text)]
+        except (pypdfium2.PdfiumError, MemoryError, OverflowError):
+            raise DataError(f"{name} cannot be drawn anew: it is damaged, or its letters or pages are too large. Leave it out.") from None
 
     return Opened(out.finish(), save, out.left_out)
 

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from shoal.arrays import BoolArray, FloatArray
 from shoal.documents.formats.pdf import Line, Page
+from shoal.errors import DataError
 
 DPI = 150
 LARGEST_PAGE = 40_000_000  # pixels; a larger one is drawn smaller
 GAP = 0.25  # between words of a line set anew, in sizes of its letters
 WIDE = 2.5  # from one letter to the next, in sizes: more is the gap before a column
 GRID = DPI  # pixels; a line set anew begins on this grid where no untouched line shows the margin
+LONGEST = 40_000  # pixels; a longer page is drawn smaller, and a longer line stands on no page
 SMALLEST = 12  # pixels; letters of a label are not smaller
 
 Picture = NDArray[np.uint8]
@@ -56,7 +58,7 @@ def _drawn(file: Any, index: int, page: Page) -> tuple[float, float, Picture]:
 
     source = file[index]
     width, height = source.get_size()
-    scale = min(DPI / 72, math.sqrt(LARGEST_PAGE / max(width * height, 1)))
+    scale = min(DPI / 72, math.sqrt(LARGEST_PAGE / max(width * height, 1)), LONGEST / max(width, height, 1))
     for thing in list(source.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=1)):
         source.remove_obj(thing)
     source.gen_content()
@@ -241,6 +243,8 @@ def _strip(file: Any, line: Line, place: Places, columns: dict[int, int]) -> tup
             words.append((cursor, below - high, letter, font, line.text[at:stop]))
             cursor += math.ceil(width)
             at = stop
+    if cursor > LONGEST:
+        raise DataError("A line of this PDF is many times as long as a page is wide, and cannot be drawn anew. Leave it out.")
     strip = _typeset(file, words, cursor + 4, above + below)
     for left, top, piece in pasted:
         top = max(top, 0)

@@ -50,7 +50,7 @@ def find_documents(folder_or_file: str | Path) -> list[Path]:
     if not root.is_dir():
         near = did_you_mean(root.name, [p.name for p in root.parent.iterdir()] if root.parent.is_dir() else [])
         raise DataError(f"There is no file or folder {root}.{near}")
-    inside = root.resolve()
+    inside = os.path.realpath(root)
     found = []
     for place, folders, files in os.walk(root):
         folders[:] = [folder for folder in folders if not folder.startswith(".")]
@@ -58,7 +58,7 @@ def find_documents(folder_or_file: str | Path) -> list[Path]:
             path = Path(place, file)
             if file.startswith((".", "~$")) or path.suffix.lower() not in KINDS:
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
                 continue
             found.append(path)
     return sorted(found)

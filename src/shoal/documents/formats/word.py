@@ -219,7 +219,8 @@ class _Reader:
             if not inside.in_result:
                 inside.in_result = True
                 if _is_counted(inside.code):
-                    self._counted_field(inside.code, new.getparent())
+                    if new.tag == f"{W}r":  # a field outside any run is seen on no page
+                        self._counted_field(inside.code, new.getparent())
                 else:
                     self.out.show("field", inside.code)
             if what == "end":

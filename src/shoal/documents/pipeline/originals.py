@@ -73,6 +73,6 @@ class Originals:
         if self._source.is_file():
             return open_file(self._source, name)
         path = self._source / name
-        if not path.resolve().is_relative_to(self._source.resolve()):
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._source)):
             raise DataError(f"A document of the case lies outside {self._source}: findings.jsonl was changed by hand. Run detect again.")
         return open_file(path, name)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.errors import DataError, ParameterError
-from shoal.parsing import parse_toml
+from shoal.parsing import parse_toml, read_text
 from shoal.text.search import SearchEngine, query_terms
 
 Agreement = Literal["nmi", "overlap"]
@@ -186,11 +186,7 @@ def shared_threshold(engine: SearchEngine, queries: Sequence[Query]) -> float:
 
 def read_queries(path: Path) -> Queries:
     """Queries from a TOML file: tables [[utility]] and [[risk]] with name, words, and if known relevant and threshold; a list random."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"The queries '{path.name}' could not be read as UTF-8 text.") from problem
-    given = parse_toml(text, f"The file of queries '{path.name}'")
+    given = parse_toml(read_text(path), f"The file of queries '{path.name}'")
     unknown = set(given) - {"utility", "risk", "random"}
     if unknown:
         raise DataError(f"The queries '{path.name}' have '{min(unknown)}', but only [[utility]], [[risk]] and random are known.")
