@@ -294,7 +294,7 @@ def test_queries_that_cannot_be_read(tmp_path, text, sentence):
     file.write_text(text)
     with pytest.raises(DataError, match=sentence):
         read_queries(file)
-    with pytest.raises(DataError, match="could not be read"):
+    with pytest.raises(DataError, match="There is no file"):
         read_queries(tmp_path / "none.toml")
 
 
