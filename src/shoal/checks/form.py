@@ -33,7 +33,7 @@ def check_form(path: Path, about: TableFile) -> list[Checked]:
     checks = [Checked("kind of file", kind, found, kind == found)]
     if found == "CSV":
         return [*checks, _none(AS_WRITTEN, _unusual_in_csv(path, about.delimiter.encode("ascii")))]
-    usual = about.delimiter == "," and about.decimal == "." and not about.missing and not about.dates
+    usual = about.delimiter == "," and about.decimal == "." and not about.missing
     checks.append(Checked("how cells are written", "as in Parquet", "as in Parquet" if usual else "as in CSV", usual))
     try:
         return [*checks, _none(AS_WRITTEN, _unusual_in_parquet(path))]

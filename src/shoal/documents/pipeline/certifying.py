@@ -153,7 +153,7 @@ def _warnings(parts: Mapping[str, Any]) -> tuple[str, ...]:
         )
     if short := parts["too_short_to_search"]:
         warnings.append(
-            f"{counted(short, 'removed text is', 'removed texts are')} too short to be searched for: they would be found by chance."
+            f"{counted(short, 'removed text is', 'removed texts are')} too short to be searched for: {'it' if short == 1 else 'they'} would be found by chance."
         )
     if parts["left_out"]:
         things = counted(parts["left_out"], "picture, object or attachment", "pictures, objects and attachments")
