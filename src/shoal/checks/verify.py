@@ -128,7 +128,7 @@ def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
 
 def _believed(certified: AnyCertificate, measured: list[str]) -> list[str]:
     """What was measured on the original, or known only to whoever made it."""
-    believed = ["the day, the versions and the warnings"]
+    believed = ["the day, the versions and the warnings", "that report.html says what the certificate says"]
     if isinstance(certified, DocumentsCertificate):
         return [*believed, "what was removed, and that it was searched for"]
     believed.append("the steps: which methods were applied, and with which parameters")
