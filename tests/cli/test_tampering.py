@@ -140,6 +140,7 @@ SHOWN: dict[str, Edit] = {
     "the summary's attack": lambda said: said["summary"].update(risk_attack="nobody"),
     "what is counted": lambda said: said["unit"].update(counted="persons", persons=300),
     "rows of the unit": lambda said: said["unit"].update(rows=3000),
+    "an interval that is too sure": lambda said: said["attacks"][0].update(interval=[said["attacks"][0]["rate"]] * 2),
     "a form of an attack that found more": lambda said: said["attacks"][0]["details"]["forms"][0].update(rate=0.99),
     "a later step over the same columns": lambda said: said["steps"].append(
         {**said["steps"][0], "method": "rank-swapping", "parameters": {"p": 5.0}, "guarantees": []}

@@ -204,7 +204,23 @@ def _attack_fits(part: AttackPart, rows: int, of: str) -> bool:
         and 0 <= low <= high <= 1
         and low * (1 - NEAR) - 1e-9 <= part.rate <= high * (1 + NEAR) + 1e-9
     )
-    return declared and counts and rates and _near(part.rate, part.hit / part.tried if part.tried else 0.0)
+    if not (declared and counts and rates and _near(part.rate, part.hit / part.tried if part.tried else 0.0)):
+        return False
+    many = part.tried if part.apart is None else part.apart
+    return 0 <= many <= max(part.tried, 0) and (many == 0 or all(map(_about, part.interval, _ends(part.rate, many))))
+
+
+def _ends(rate: float, many: int) -> tuple[float, float]:
+    """The shares for which a rate of so many is 1.96 deviations away: the roots of (rate - share)^2 = z^2 share (1 - share) / many."""
+    z = 1.959963984540054**2
+    a, b, c = many + z, 2 * many * rate + z, many * rate * rate
+    root = math.sqrt(max(b * b - 4 * a * c, 0.0))
+    return (b - root) / (2 * a), (b + root) / (2 * a)
+
+
+def _about(said: float, found: float) -> bool:
+    """As near as three digits of the rate allow, also near 0."""
+    return math.isclose(said, found, rel_tol=NEAR, abs_tol=0.002)
 
 
 def _summary_fits(certificate: TableCertificate, summary: Summary) -> Iterator[bool]:
