@@ -124,8 +124,8 @@ class CollectionRelease:
             if not kind or kind[0] not in get_args(Terms):
                 raise DataError(f"{path} does not say whether its terms are words or meanings, as shoal 0.1 did not. Make it again.")
             matrix, terms = matrix_of(parts), texts_of(parts, "terms") or ()
-            if matrix.shape[1] != len(terms):
-                raise ValueError("a column without a term")
+            if matrix.shape[1] != len(terms) or not ((assignment >= 0) & (assignment < matrix.shape[0])).all():
+                raise ValueError("a column without a term, or a row without a centroid")
             return CollectionRelease(
                 matrix,
                 assignment,
