@@ -141,6 +141,9 @@ def _refuse_open_blocks(folder: Path, decided: Sequence[DocumentPlan]) -> None:
 
 def _secret(folder: Path) -> int:
     try:
-        return int(read_private(folder, "secret.json")["secret"], 16)
+        secret = int(read_private(folder, "secret.json")["secret"], 16)
     except (KeyError, TypeError, ValueError):
-        raise DataError(f"{folder}/private/secret.json is damaged. Run detect again.") from None
+        secret = -1
+    if secret < 0:
+        raise DataError(f"{folder}/private/secret.json is damaged. Run detect again.")
+    return secret
