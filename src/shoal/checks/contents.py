@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.certificate import TableCertificate
 from shoal.checks.combinations import Cells
@@ -41,7 +42,7 @@ def contents(certificate: TableCertificate, cells: Cells) -> Iterator[Checked]:
     yield _none("values without an order, in columns counted along one", sum(unordered.values()))
     yield _none("cells that stand in no level of theirs", sum(_outside_levels(certificate, cells)))
     if cells.written.missing:
-        empty = sum(pa.types.is_string(one.type) and "" in one.to_pylist() for one in cells.levels.values())
+        empty = sum(bool(pa.types.is_string(one.type) and pc.any(pc.equal(one, "")).as_py()) for one in cells.levels.values())
         yield _none("columns in which missing is written in two ways", empty)
     yield _none("columns that hold numbers of persons or households without a promise", _numbers_without_promise(certificate, cells))
 

@@ -75,8 +75,8 @@ def _promised(certificate: DocumentsCertificate) -> list[Checked]:
 
 
 def _as_certified(part: PromisePart, promise: Promise) -> Checked:
-    same = part.model_copy(update={"found": 0, "holds": True}) == PromisePart.of(promise, Checked.of(promise, 0))
-    return Checked(f"{promise.sentence}, as certified", 0, part.found, same and part.holds and part.found == 0)
+    same = part == PromisePart.of(promise, Checked.of(promise, part.found))
+    return Checked(f"{promise.sentence}, as certified", promise.value, part.found, same and part.holds and part.found >= 0)
 
 
 def _contradictions(certificate: DocumentsCertificate, letters: int) -> dict[str, int]:

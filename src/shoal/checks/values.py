@@ -104,7 +104,7 @@ def has_order(levels: pa.Array, none: BoolArray, form: str = "", decimal: str = 
         return found
     texts = levels.filter(pa.array(~none)).to_pylist()
     numbers = np.array([not form and bool(_NUMBER[decimal].fullmatch(text)) for text in texts], np.bool_)
-    times = np.array([_time(text, form) is not None for text in texts], np.bool_)
+    times = numbers if numbers.all() else np.array([_time(text, form) is not None for text in texts], np.bool_)
     found[~none] = numbers if numbers.sum() > times.sum() else times
     return found
 

@@ -291,7 +291,6 @@ def report(folder: Path, sign: Path | None, json: bool) -> None:
     else:
         print(folder / "report.html")
         show.say(f"{folder}/private/report.html lists the riskiest records and stays with you.")
-    if sign is not None and not json:
         signed(sign)
     if was_signed and sign is None:
         show.say("The signature was of the certificate before this one and is gone. Sign again with --sign.")
