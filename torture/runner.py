@@ -24,6 +24,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, TextIO
+from unittest import mock
 
 LONGEST = 60.0  # seconds of one case
 WARM_UP = 900.0  # seconds until a worker is ready: kernels may have to be compiled
@@ -145,7 +146,8 @@ class _Worker:
         self.end, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")  # threads of numba and Arrow do not survive a fork
         self.process = context.Process(target=_serve, args=(theirs, name, seed), daemon=False)
-        self.process.start()
+        with mock.patch.dict(os.environ, dict.fromkeys(ONE_THREAD, "1")):  # its own alone: the workers take the cores
+            self.process.start()
         theirs.close()
         self.number: int | None = None
         self.until = time.monotonic() + WARM_UP  # the first thing it says is that it is ready
@@ -177,7 +179,6 @@ def _spread(name: str, numbers: Sequence[int], seed: int, many: int) -> Iterator
     """The cases over so many workers, each yielded as it ends."""
     if not numbers:
         return
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))  # the workers take the cores
     left = iter(numbers)
     first = _Worker(name, seed)
     _ready(first)  # kernels are compiled once, by the first, and loaded by the others
