@@ -202,6 +202,9 @@ class TableFile(FilePart):
     dates: dict[str, str] = {}  # columns whose dates are not written year first, and how
     formulas: Literal["keep", "escape"] = "keep"  # escape: an apostrophe stands before text that a spreadsheet program would run
     cells: tuple[str, ...] = ()
+    labels: dict[
+        str, dict[str, str | None]
+    ] = {}  # of columns of cells: names of groups, and the cell each stands for; null: its values are not told
 
 
 class RolesPart(Part):

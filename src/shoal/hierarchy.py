@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.arrays import IntArray
+from shoal import cell
+from shoal.arrays import FloatArray, IntArray
 from shoal.errors import RoleError
 from shoal.files import MISSING, read_rows
+from shoal.hierarchy_rules import is_rule, parse_rule
+
+MOST_VALUES = 30  # numbers that a cell lists one by one; more of them are an interval
+CATCH_ALL = ", else "  # before the name of the group that takes in whatever has no row
+EVERYTHING = "*"
+
+
+class Level(NamedTuple):
+    """A level of a tree: which node is over each value, what nodes are called, and the values each begins with (and, last, how many there are)."""
+
+    node: IntArray
+    names: tuple[str, ...]
+    starts: IntArray
 
 
 @dataclass(frozen=True)
@@ -23,13 +37,26 @@ class Hierarchy:
 
     Rows are put in the order of the tree, so that what belongs together stands together: groups, and values inside them, in the order in
     which they first appear. A row for a missing value is left out, because missing is no value of any group.
+
+    A tree can also be given by a rule, which has no rows until the values of a column are known (`grown`), and it may name a group for
+    whatever has no row (`other`).
     """
 
     rows: tuple[tuple[str, ...], ...]
+    rule: str = ""
+    other: str = ""
+    origin: Literal["given", "suggested"] = "given"  # by whoever gave the roles, or by shoal, from the values
+    cells: Mapping[str, str] = field(default_factory=dict, compare=False)  # of groups that a rule made: the cell that says the same
 
     def __post_init__(self) -> None:
-        rows = [(number, tuple(str(cell).strip() for cell in row)) for number, row in enumerate(self.rows, 1)]
+        rows = [(number, tuple(str(one).strip() for one in row)) for number, row in enumerate(self.rows, 1)]
         rows = [(number, row) for number, row in rows if row and row[0] not in MISSING]
+        if self.other:
+            _check_name(self.other, "The group for all other values")
+        if self.rule and not rows:
+            object.__setattr__(self, "rows", ())
+            parse_rule(self.rule)
+            return
         _check(rows)
         seen: dict[tuple[int, str], int] = {}
         for _, row in rows:
@@ -39,25 +66,123 @@ class Hierarchy:
         object.__setattr__(self, "rows", tuple(ordered))
 
     @staticmethod
-    def of(given: Any) -> Hierarchy:
-        """From a Hierarchy, a file of rows without a header (CSV, as ARX writes them), or the rows themselves, as lists or as lines with ;."""
+    def of(given: Any, folder: Path = Path()) -> Hierarchy:
+        """From a Hierarchy, a rule in one line (`shoal.hierarchy_rules`), the name of a file of rows without a header (CSV, as ARX writes them),
+        or the rows themselves, as lists or as lines with ;. After a rule or a file may stand ", else" and the name of a group for all other values."""
         if isinstance(given, Hierarchy):
             return given
-        if isinstance(given, str | Path):
-            return Hierarchy(tuple(tuple(row) for row in read_rows(given)))
+        if isinstance(given, Path):
+            return Hierarchy(tuple(tuple(row) for row in read_rows(folder / given)))
+        if isinstance(given, str):
+            said, _, other = given.partition(CATCH_ALL)
+            if is_rule(said):
+                return Hierarchy((), parse_rule(said).text, other.strip())
+            return Hierarchy(tuple(tuple(row) for row in read_rows(folder / said)), other=other.strip())
+        if (
+            isinstance(given, Mapping)
+            and isinstance(given.get("rows"), list | tuple)
+            and isinstance(given.get("other"), str)
+            and len(given) == 2
+        ):
+            return replace(Hierarchy.of(given["rows"]), other=given["other"])
         if isinstance(given, list | tuple) and all(isinstance(row, list | tuple | str) for row in given):
             return Hierarchy(tuple(_cells(row) if isinstance(row, str) else tuple(row) for row in given))
-        raise RoleError("A hierarchy is the name of a CSV file, or rows of a value and its groups.")
+        raise RoleError("A hierarchy is the name of a CSV file, a rule such as 'width 5, then 10, 20', or rows of a value and its groups.")
 
     @property
     def lines(self) -> list[str]:
         """The rows as text, for a TOML file."""
         return [_line(row) for row in self.rows]
 
+    @property
+    def plain(self) -> Any:
+        """As it stands in a TOML file: the rule, or the rows."""
+        if self.rule:
+            return f"{self.rule}{CATCH_ALL}{self.other}" if self.other else self.rule
+        return {"rows": self.lines, "other": self.other} if self.other else self.lines
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What its groups are called."""
+        return frozenset(name for row in self.rows for name in row[1:])
+
+    def grown(self, values: Sequence[str | None]) -> Hierarchy:
+        """The tree over the values of a column, given in their order: what the rule makes of each; and, where there is a group for all others, what
+        has no row in it. Values without groups stay without a row."""
+        known = [value for value in values if value is not None]
+        rows, cells = list(self.rows), dict(self.cells)
+        if self.rule:
+            made = parse_rule(self.rule).grow(known)
+            rows, cells = [(value, *groups) for value, groups in zip(known, made.groups) if groups is not None], dict(made.cells)
+        there = {row[0] for row in rows}
+        outside = [value for value in known if value not in there] if self.other else []
+        depth = len(rows[0]) if rows else 2
+        top = {row[-1] for row in rows}
+        closed = len(top) == 1 and depth > 1 and not self.rule  # the last column is one group over everything
+        rows += [(value, *[self.other] * (depth - 1 - closed), *(top if closed else ())) for value in outside]
+        if not rows:
+            return self
+        return replace(self, rows=tuple(rows), cells=cells)
+
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """The values, in the order of the tree."""
         return tuple(row[0] for row in self.rows)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """From the values themselves up to one node over everything, which is added where the last column has several."""
+        rows, depth = self.rows, len(self.rows[0])
+        found = []
+        for level in range(depth):
+            first = [i for i in range(len(rows)) if not i or rows[i][level:] != rows[i - 1][level:]]
+            node = np.searchsorted(first, np.arange(len(rows)), "right") - 1
+            found.append(Level(node, tuple(rows[i][level] for i in first), np.array([*first, len(rows)])))
+        if len(found[-1].names) > 1:
+            found.append(Level(np.zeros(len(rows), np.int64), (EVERYTHING,), np.array([0, len(rows)])))
+        return tuple(found)
+
+    def cells_at(self, level: int) -> list[str | None]:
+        """What each node of a level says, in the notation of cell.py: its values, or the interval they are; everything is *."""
+        here = self.levels[level]
+        ends = zip(here.starts.tolist(), here.starts[1:].tolist())
+        return [self._cell(begin, stop, name if level else "") for (begin, stop), name in zip(ends, here.names)]
+
+    def _cell(self, begin: int, stop: int, name: str) -> str | None:
+        if stop - begin == len(self.rows) > 1:
+            return cell.SUPPRESSED
+        if name in self.cells:
+            return self.cells[name]
+        if stop - begin > MOST_VALUES and self._numbers is not None:
+            inside = np.sort(self._numbers[begin:stop])
+            low, high = np.searchsorted(self._sorted, [inside[0], inside[-1]])
+            if high - low + 1 == stop - begin:  # no other value between them
+                return cell.write_interval(float(inside[0]), float(inside[-1]))
+        return cell.write_set(self.leaves[begin:stop])
+
+    @cached_property
+    def _numbers(self) -> FloatArray | None:
+        """The values as numbers, where they all are; dates are not written as intervals of numbers."""
+        try:
+            return np.array([float(leaf) for leaf in self.leaves])
+        except ValueError:
+            return None
+
+    @cached_property
+    def _sorted(self) -> FloatArray:
+        assert self._numbers is not None
+        return np.sort(self._numbers)
+
+    def tells(self, name: str) -> bool:
+        """Whether what a group holds may be told: of a rule that says it, or of a tree that was given, and is no list of a table's values."""
+        return name in self.cells if self.rule else name != self.other
+
+    def cell_of(self, name: str) -> str | None:
+        """The cell that the narrowest group of a name stands for."""
+        for level, here in enumerate(self.levels):
+            if level and name in here.names:
+                return self.cells_at(level)[here.names.index(name)]
+        return None
 
     @cached_property
     def _place(self) -> dict[str, int]:
@@ -100,26 +225,46 @@ def _line(row: Sequence[str]) -> str:
     return file.getvalue().removesuffix("\r\n")
 
 
+def _check_name(name: str, what: str) -> None:
+    """A group is released under its name: that must not say something else where it stands."""
+    if name != EVERYTHING and (name.startswith(("\\", "*")) or (name.startswith("{") and name.endswith("}")) or _reads_as_interval(name)):
+        raise RoleError(f"{what} has a name that reads as a set, an interval or a suppressed cell. Give it another name.")
+
+
+def _reads_as_interval(name: str) -> bool:
+    return name.startswith("[") and ".." in name and name.endswith("]")
+
+
 def _check(rows: Sequence[tuple[int, tuple[str, ...]]]) -> None:
-    """As many cells in every row, each value once, each group inside one other, and no group inside itself."""
+    """As many cells in every row, each value once, each group inside one other, and no group inside itself; and names that can be released."""
     if not rows:
         raise RoleError("A hierarchy needs at least one row: a value and its groups.")
     width = len(rows[0][1])
     leaves: set[str] = set()
-    parent: dict[tuple[int, str], str] = {}
+    parent: dict[tuple[int, str], tuple[str, int]] = {}
     below: set[tuple[str, str]] = set()
+    named: set[str] = set()
     for number, row in rows:
         if len(row) != width:
             raise RoleError(f"Row {number} of the hierarchy has {len(row)} cells, the first has {width}. Give every value as many groups.")
         if row[0] in leaves:
             raise RoleError(f"Row {number} of the hierarchy is for a value that an earlier row has. Keep one of them.")
         leaves.add(row[0])
-        for level in range(1, width - 1):
-            if parent.setdefault((level, row[level]), row[level + 1]) != row[level + 1]:
+        for level in range(1, width):
+            if row[level] not in named:
+                _check_name(row[level], f"Row {number} of the hierarchy: the group of level {level}")
+                named.add(row[level])
+            if level == width - 1:
+                continue
+            above, first = parent.setdefault((level, row[level]), (row[level + 1], number))
+            if above != row[level + 1]:
                 raise RoleError(
-                    f"Row {number} of the hierarchy puts a group of level {level} into another group than an earlier row does. Keep one of them."
+                    f"Row {number} of the hierarchy puts a group of level {level} into another group than an earlier row does: the group "
+                    f"'{row[level]}' is in '{row[level + 1]}' there and in '{above}' in row {first}. Keep one of them."
                 )
         pairs = {(row[i], row[j]) for i in range(width) for j in range(i + 1, width) if row[i] != row[j]}
         if any((wide, narrow) in below or (wide, narrow) in pairs for narrow, wide in pairs):
             raise RoleError(f"Row {number} of the hierarchy puts a group inside itself. Give the two levels different names.")
+        if EVERYTHING in row[1:-1]:
+            raise RoleError(f"Row {number} of the hierarchy has * before its last level: it means everything, and so belongs there alone.")
         below |= pairs

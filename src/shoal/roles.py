@@ -78,7 +78,7 @@ class Roles:
         object.__setattr__(self, "kinds", {str(c): str(kind) for c, kind in self.kinds.items()})
         for column, kind in self.kinds.items():
             check_kind(column, kind)
-        object.__setattr__(self, "hierarchies", {str(c): _hierarchy(c, given) for c, given in self.hierarchies.items()})
+        object.__setattr__(self, "hierarchies", {str(c): hierarchy_of(c, given) for c, given in self.hierarchies.items()})
         seen: dict[str, str] = {}
         for role in ROLES:
             for column in getattr(self, role):
@@ -103,7 +103,7 @@ class Roles:
 
     @staticmethod
     def parse(given: Mapping[str, Any], folder: Path = Path()) -> Roles:
-        """From a TOML table: lists of column names by role, [ordinal] with levels, [hierarchies] with rows or with files in `folder`."""
+        """From a TOML table: lists of column names by role, [ordinal] with levels, [hierarchies] with rows, rules, or files in `folder`."""
         known = (*ROLES, "nominal", "ordinal", "target", "hierarchies", "missing", "kinds", "rest", "link")
         if not isinstance(given, Mapping):
             raise RoleError('roles must be a table of lists, such as [roles] then quasi = ["age", "zip"].')
@@ -115,7 +115,7 @@ class Roles:
                     raise RoleError('ordinal must be a table of levels, such as [ordinal] then size = ["small", "large"].')
             elif key == "hierarchies":
                 if not isinstance(value, Mapping):
-                    raise RoleError('hierarchies must be a table of files, such as [hierarchies] then job = "job.csv".')
+                    raise RoleError('hierarchies must be a table of files or rules, such as [hierarchies] then job = "job.csv".')
             elif key in ("missing", "kinds", "link"):
                 _check_table(key, value)
             elif key == "rest":
@@ -126,7 +126,7 @@ class Roles:
                     raise RoleError("target must be the name of one column.")
             elif not isinstance(value, str) and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
                 raise RoleError(f"The role '{key}' needs a list of column names.")
-        trees = {c: folder / one if isinstance(one, str) else one for c, one in given.get("hierarchies", {}).items()}
+        trees = {c: hierarchy_of(c, one, folder) for c, one in given.get("hierarchies", {}).items()}
         return Roles(**{**given, "hierarchies": trees})
 
     def plain(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Roles:
         lists = {role: list(getattr(self, role)) for role in (*ROLES, "nominal") if getattr(self, role)}
         target = {"target": self.target} if self.target else {}
         ordinal = {"ordinal": {c: list(levels) for c, levels in self.ordinal.items()}} if self.ordinal else {}
-        trees = {c: one.lines for c, one in self.hierarchies.items()}
+        trees = {c: one.plain for c, one in self.hierarchies.items()}
         more = {
             "missing": {c: list(map(_toml_code, codes)) for c, codes in self.missing.items()},
             "kinds": dict(self.kinds),
@@ -223,8 +223,7 @@ class Roles:
                 )
         for column, levels in self.ordinal.items():
             _check_levels(table, column, (*levels, *(code for code in self.missing.get(column, ()) if code not in levels)))
-        for column, hierarchy in self.hierarchies.items():
-            _check_leaves(table, column, hierarchy)
+        hierarchies = {column: self._grown(table, column, tree) for column, tree in self.hierarchies.items()}
         for column in self.quasi:
             self._check_text(table, column)
         for column in self.person:
@@ -243,7 +242,18 @@ class Roles:
         ordinal = {**orders, **self.ordinal}
         kinds = {**self.kinds, **kinds_of(table)}  # whoever reads the table again need not find them out
         left_out = () if released else roleless
-        return replace(self, other=(*self.other, *target, *released), ordinal=ordinal, kinds=kinds, left_out=left_out)
+        other = (*self.other, *target, *released)
+        return replace(self, other=other, ordinal=ordinal, kinds=kinds, left_out=left_out, hierarchies=hierarchies)
+
+    def _grown(self, table: Table, column: str, tree: Hierarchy) -> Hierarchy:
+        """A column's hierarchy over all its values."""
+        values = value_names(table, column)
+        if self.scale(table, column) == "ordinal":
+            place = {level: i for i, level in enumerate(self.levels(table, column))}
+            values = sorted(values, key=lambda value: place.get(value or "", len(place)))
+        grown = hierarchy_of(column, tree, values=values)
+        _check_leaves(table, column, grown)
+        return grown
 
     def _check_text(self, table: Table, column: str) -> None:
         """Text that is nearly all numbers is a column of numbers with slips in it."""
@@ -314,11 +324,18 @@ def _check_persons(table: Table, column: str) -> None:
             )
 
 
-def _hierarchy(column: str, given: Any) -> Hierarchy:
+def hierarchy_of(column: str, given: Any, folder: Path = Path(), values: Sequence[str | None] | None = None) -> Hierarchy:
+    """A column's hierarchy from what was given for it; over some values, where they are known."""
     try:
-        return Hierarchy.of(given)
+        tree = Hierarchy.of(given, folder)
+        return tree if values is None else tree.grown(values)
     except RoleError as error:
-        raise RoleError(f"Column '{column}': {error}") from None
+        raise RoleError(f"Column '{column}': {error}", about=column) from None
+
+
+def value_names(table: Table, column: str) -> list[str | None]:
+    """The text of each of a column's distinct values, in the order of its codes."""
+    return [text and text.removesuffix(".000000") for text in table.levels(column).cast(pa.string()).to_pylist()]
 
 
 def _is_number(text: str) -> bool:
@@ -342,11 +359,19 @@ def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
 
 
 def _check_leaves(table: Table, column: str, hierarchy: Hierarchy) -> None:
-    texts = table.levels(column).cast(pa.string())
-    strange = ((hierarchy.places(texts.to_pylist()) < 0) & ~np.asarray(texts.is_null()))[table.codes(column)]
+    names = value_names(table, column)
+    known = np.array([name is not None for name in names], np.bool_)
+    strange = ((hierarchy.places(names) < 0) & known)[table.codes(column)] if hierarchy.rows else known[table.codes(column)]
     if strange.any():
+        many, first = counted(int(strange.sum()), "value"), int(np.argmax(strange)) + 1
+        if hierarchy.rule:
+            raise RoleError(
+                f"Column '{column}' has {many} (first at row {first}) that the rule '{hierarchy.rule}' makes no group of. "
+                f"Clean the column, or put them into a group of their own: '{hierarchy.rule}, else Other'.",
+                about=column,
+            )
         raise RoleError(
-            f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')} "
-            f"(first at row {int(np.argmax(strange)) + 1}). Add a row for each value to the hierarchy, or clean the column.",
+            f"Column '{column}' has {many} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')} (first at row {first}). "
+            "Add a row for each value to the hierarchy, put them into a group of their own (FILE, else Other), or clean the column.",
             about=column,
         )

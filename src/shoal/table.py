@@ -50,6 +50,7 @@ class Table:
     format: Format = Format()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels of ordered categories, lowest first
     cells: frozenset[str] = frozenset()  # columns written in the notation of cell.py: sets, intervals, suppressed
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of columns of cells: what a cell is called where it is written
     date_formats: Mapping[str, str] = field(default_factory=dict)  # dates that came as text, and are written in that form
     once: Once = field(default_factory=Once, init=False, compare=False)  # codes, levels, numbers of cells
 
@@ -112,12 +113,21 @@ class Table:
 
     @property
     def written(self) -> pa.Table:
-        """The Arrow table as it is handed out: dates that came as text are text again, in the form they had."""
-        again = self.written_dates
-        if not again:
-            return self.arrow
-        texts = {c: write_dates(self.levels(c), form).take(pa.array(self.codes(c))) for c, form in again.items()}
-        return self.with_columns(texts).arrow
+        """The Arrow table as it is handed out: dates that came as text are text again, in the form they had; nodes of a hierarchy have their names."""
+        texts = {c: write_dates(self.levels(c), form).take(pa.array(self.codes(c))) for c, form in self.written_dates.items()}
+        texts |= {c: self.shown(c).take(pa.array(self.codes(c))) for c in self.labelled}
+        return self.with_columns(texts).arrow if texts else self.arrow
+
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The columns whose cells have names."""
+        return tuple(c for c in self.columns if c in self.labels and c in self.cells and self.kind(c) == "text")
+
+    def shown(self, name: str) -> pa.Array:
+        """The distinct cells of a column, in the order of its codes, as they are written."""
+        names = self.labels.get(name, {})
+        levels = self.levels(name)
+        return pa.array([names.get(cell, cell) for cell in levels.to_pylist()], pa.string()) if names else levels
 
     @property
     def plain(self) -> pa.Table:

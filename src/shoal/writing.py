@@ -36,7 +36,7 @@ def _with_lists(table: Table) -> pa.Table:
     """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
     arrow = table.written
     for name in table.cells:
-        if name in arrow.column_names and table.kind(name) == "text":
+        if name in arrow.column_names and table.kind(name) == "text" and name not in table.labels:
             levels = pa.array([cell.as_list(text) for text in table.levels(name).to_pylist()], pa.list_(pa.string()))
             field = pa.field(name, levels.type, metadata={"shoal": "cells"})
             arrow = arrow.set_column(arrow.column_names.index(name), field, levels.take(pa.array(table.codes(name))))

@@ -34,7 +34,7 @@ def check_file(
 def check_release(release: Release) -> list[Checked]:
     """The same for a release that is still in memory."""
     columns = columns_to_read(release.promises, list(release.table.columns))
-    return _checked(release.promises, cells_of([release.table.arrow.select(columns)], columns, release.persons))
+    return _checked(release.promises, cells_of([release.table.written.select(columns)], columns, release.persons))
 
 
 def columns_to_read(promises: Sequence[Promise], names: list[str]) -> list[str]:

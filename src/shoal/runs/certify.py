@@ -64,6 +64,7 @@ def certify(
             dates=table.written_dates,
             formulas=table.format.formulas,
             cells=tuple(column for column in table.columns if column in table.cells),
+            labels={column: _labels(table, roles, column) for column in table.labelled},
         ),
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
@@ -82,6 +83,13 @@ def certify(
         leaves=tuple(map(LeavesPart.of, (release.leaves or ())[:MOST])),
         warnings=tuple(dict.fromkeys(one for one in (unit.warning, *warnings(release, roles, scores, attacked)) if one)),
     )
+
+
+def _labels(table: Table, roles: Roles, column: str) -> dict[str, str | None]:
+    """The names in a column of cells, and what each stands for: but for those whose values are only known from the original."""
+    names, tree = table.labels[column], roles.hierarchies.get(column)
+    there = [cell for cell in table.levels(column).to_pylist() if cell in names and names[cell] != cell]
+    return {names[cell]: cell if tree is not None and tree.tells(names[cell]) else None for cell in sorted(there)}
 
 
 def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:

@@ -79,7 +79,7 @@ def _spread(table: Table, made: Release, steps: tuple[Step, ...], roles: Roles, 
     decided = made.table.take(place[persons][kept])
     columns = [column for column in decided.columns if any(column in step.columns for step in steps)]
     changed = {column: decided.arrow.column(column).combine_chunks() for column in columns}
-    rows = replace(table.take(kept), cells=decided.cells)
+    rows = replace(table.take(kept), cells=decided.cells, labels=decided.labels)
     spread = Release.of(rows, changed, roles, steps[-1], chance, made.warnings)
     return replace(spread, made_by=steps, source_row=kept[spread.source_row])
 

@@ -146,7 +146,7 @@ def load_run(folder: Path) -> Run:
         raise DataError(f"{folder}/private is damaged: its source rows are not rows of the original. Run the recipe again.")
     original, roles = ready(original, recipe.roles, recipe.steps)
     persons = original.codes(roles.person[0])[source_row] if roles.person else None
-    released = read_like(with_cells_of(released, certificate), original)
+    released = read_like(with_cells_of(released, certificate, roles), original)
     was = certificate.release
     form = replace(original.format, delimiter=was.delimiter, missing=was.missing, formulas=was.formulas)  # as it was written
     released = replace(released, format=form)
@@ -163,15 +163,25 @@ def table_certificate(path: Path) -> TableCertificate:
     return certificate
 
 
-def with_cells_of(released: Table, certificate: TableCertificate) -> Table:
-    """A CSV does not say which of its columns hold cells, and whether formulas were escaped: its certificate does."""
+def with_cells_of(released: Table, certificate: TableCertificate, roles: Roles | None = None) -> Table:
+    """A CSV does not say which of its columns hold cells, which of these are names of groups, and whether formulas were escaped: its certificate
+    does. What a name stands for is the certificate's to tell, or, where that would tell of the original, the hierarchy's of the run."""
     if certificate.release.formulas == "escape" and released.format.kind == "csv":
         texts = [column for column in released.columns if released.kind(column) == "text"]
         released = released.with_columns({column: unescaped(released.column(column)) for column in texts})
     cells = [column for column in certificate.release.cells if column in released.columns]
     empty = {column: pa.nulls(len(released), pa.string()) for column in cells if released.kind(column) == "empty"}
     released = released.with_columns(empty)
-    return replace(released, cells=frozenset(column for column in cells if released.kind(column) == "text"))
+    cells = [column for column in cells if released.kind(column) == "text"]
+    labels: dict[str, dict[str, str]] = {}
+    for column, names in certificate.release.labels.items():
+        if column in cells:
+            tree = roles.hierarchies.get(column) if roles is not None else None
+            told = {name: said or (tree.cell_of(name) if tree is not None else None) or name for name, said in names.items()}
+            texts = pa.array([told.get(text, text) for text in released.levels(column).to_pylist()], pa.string())
+            released = released.with_columns({column: texts.take(pa.array(released.codes(column)))})
+            labels[column] = {said: name for name, said in told.items()}
+    return replace(released, cells=frozenset(cells), labels=labels)
 
 
 def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> TableCertificate:

@@ -32,7 +32,7 @@ def sample(table: Table, rng: Generator) -> Table:
     unsaid = [c for c in columns if any(one.values != (text,) for one, text in zip(cells[c], texts[c]))]
     classes = _classes([table.codes(column) for column in (columns if table.cells else unsaid)], len(table))
     changed = {column: _drawn(cells[column], table.codes(column), classes, rng) for column in unsaid}
-    return replace(table.with_columns(changed), cells=frozenset(), format=replace(table.format, kind="csv"))
+    return replace(table.with_columns(changed), cells=frozenset(), labels={}, format=replace(table.format, kind="csv"))
 
 
 def _classes(columns: Sequence[IntArray], rows: int) -> IntArray:
