@@ -142,6 +142,14 @@ class Hierarchy:
             found.append(Level(np.zeros(len(rows), np.int64), (EVERYTHING,), np.array([0, len(rows)])))
         return tuple(found)
 
+    def name_of(self, begin: int, stop: int) -> str:
+        """What the narrowest group of just these values is called."""
+        for here in self.levels:
+            node = int(here.node[begin])
+            if here.starts[node] == begin and here.starts[node + 1] == stop:
+                return here.names[node]
+        raise ValueError("These values are no node of the tree.")
+
     def cells_at(self, level: int) -> list[str | None]:
         """What each node of a level says, in the notation of cell.py: its values, or the interval they are; everything is *."""
         here = self.levels[level]

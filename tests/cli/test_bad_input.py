@@ -974,7 +974,7 @@ def test_unique_texts_are_refused_unless_a_hierarchy_says_how_to_group_them(refu
     refused(*words, "-o", desk / "run", says=says)
     tree = tree_file(desk / "codes.csv", [f"c{i:02};{i % 2};*" for i in range(100)])
     folder = released(*words, "--hierarchy", f"code={tree}")
-    assert all(cell == "*" or cell.count("|") == 49 for cell in values(folder, "code"))
+    assert set(values(folder, "code")) <= {"*", "0", "1"}  # the groups, by their names
 
 
 # ---- roles files and recipes -----------------------------------------------------------------------------------------------------------------

@@ -135,11 +135,13 @@ class Generalization(ColumnMethod):
         whole = len(plan.combination) == len(counts) and bool(stay.all())
         inside = counts.table if whole else counts.table.take(plan.combination[stay])
         shown = None if plan.shown is None else plan.shown[np.flatnonzero(used)]
-        cells = published(inside, roles, columns, dense[stay], plan.rows[stay], self.publication(), shown)
+        made = published(inside, roles, columns, dense[stay], plan.rows[stay], self.publication(), shown)
+        cells = {column: one.cells for column, one in made.items()}
         for column, texts in plan.cells.items():
             cells[column] = pa.array([text for text, kept in zip(texts, used) if kept], pa.string())
+        labels = {column: one.labels for column, one in made.items() if one.labels is not None and column not in plan.cells}
         step = self.step(columns, self.guarantees, self.promises(counts.table, roles, columns))
-        recoding = Recoding(counts, plan.combination, dense, plan.rows, cells)
+        recoding = Recoding(counts, plan.combination, dense, plan.rows, cells, labels)
         return recoded(table, recoding, roles, step, chance, tuple(warnings))
 
 

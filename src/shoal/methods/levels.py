@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from shoal import cell
 from shoal.arrays import FloatArray, Int32Array, IntArray
 from shoal.errors import DataError, counted
 from shoal.kernels.coded_hierarchy import CodedHierarchy
-from shoal.methods.publish import in_order
+from shoal.methods.publish import Published, in_order, usable
 from shoal.roles import Roles, hierarchy_of
 from shoal.table import Table
 
@@ -23,13 +24,6 @@ class ColumnLevels(NamedTuple):
     coded: CodedHierarchy
     cells: list[list[str | None]]  # [level][node]
     names: list[list[str | None]]
-
-
-class LabelledCells(NamedTuple):
-    """What groups publish in a column, and the names under which these cells are written."""
-
-    cells: list[str | None]
-    labels: Mapping[str, str]
 
 
 def column_levels(table: Table, roles: Roles, column: str) -> ColumnLevels:
@@ -85,20 +79,16 @@ def _along(
     return [here.node[place] for here in tree.levels], cells, titles, [one / max(size - 1, 1) for one in loss]
 
 
-def at_levels(levels: ColumnLevels, level: IntArray, node: IntArray, missing: str) -> LabelledCells:
+def at_levels(levels: ColumnLevels, level: IntArray, node: IntArray, missing: str) -> Published:
     """The cells of nodes at their levels, and the names they are written by.
 
     A node has the name of its level where all are of one level, which is how a column recoded as a whole is tabulated. Else equal sets of
-    values get one name, the narrowest; and a name that stands for two sets, or reads as missing, is nobody's: the set itself is written.
+    values get one name, the narrowest.
     """
-    used = sorted(set(zip(level.tolist(), node.tolist())))
     labels: dict[str, str] = {}
-    for at, one in used:
+    for at, one in sorted(set(zip(level.tolist(), node.tolist()))):
         text, name = levels.cells[at][one], levels.names[at][one]
         if text is not None and name is not None:
             labels.setdefault(text, name)
-    owners: dict[str, set[str]] = {}
-    for text, name in labels.items():
-        owners.setdefault(name, set()).add(text)
-    kept = {text: name for text, name in labels.items() if len(owners[name]) == 1 and name != missing}
-    return LabelledCells([levels.cells[at][one] for at, one in zip(level.tolist(), node.tolist())], kept)
+    cells = [levels.cells[at][one] for at, one in zip(level.tolist(), node.tolist())]
+    return Published(pa.array(cells, pa.string()), usable(labels, missing))

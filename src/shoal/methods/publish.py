@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +18,14 @@ from shoal.kernels.cells import Values, group_values
 from shoal.roles import Roles
 from shoal.table import Table
 
+
+class Published(NamedTuple):
+    """The cell of each group; and, of a column that follows a hierarchy, the names by which cells are written."""
+
+    cells: pa.Array
+    labels: Mapping[str, str] | None = None
+
+
 Publication = Literal["counts", "sets", "intervals", "mean"]
 MOST_VALUES = 30  # numbers listed one by one in a cell; more are published as intervals of equally many records
 
@@ -29,7 +38,7 @@ def published(
     rows: IntArray,
     publication: Publication,
     shown: BoolArray | None = None,
-) -> dict[str, pa.Array]:
+) -> dict[str, Published]:
     """For each column, the cell of each group of the table's rows, each of which stands for so many. `shown[group, column]` False suppresses it."""
     result = {}
     for j, column in enumerate(columns):
@@ -40,13 +49,15 @@ def published(
         numbers = positions if table.kind(column) in ("number", "date") and roles.scale(table, column) == "numeric" else None
         dates = numbers is not None and table.kind(column) == "date"  # of which no set is a list
         hierarchy = roles.hierarchies.get(column)
+        labels = None
         if hierarchy is not None:
             listed = len(names) + len(hierarchy.leaves) if numbers is None else 1 if dates or publication == "intervals" else MOST_VALUES
-            cells = _nodes(hierarchy, values, names, listed)
+            cells, labels = _nodes(hierarchy, values, names, listed)
+            labels = usable(labels, table.format.missing)
         elif publication == "mean" and numbers is not None:
             means = _means(values, numbers)
             if not hidden.any():  # nothing but numbers: no need for text
-                result[column] = table.as_column(column, means)
+                result[column] = Published(table.as_column(column, means))
                 continue
             pattern = next((name for name in names if name is not None), "")
             cells = [None if mean != mean else cell.like(mean, pattern) for mean in means.tolist()]
@@ -55,8 +66,14 @@ def published(
             cells = _sets(runs, names, publication == "counts", _months(names) if dates else None)
         if hidden.any():
             cells = [cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)]
-        result[column] = pa.array(cells, pa.string())
+        result[column] = Published(pa.array(cells, pa.string()), labels)
     return result
+
+
+def usable(labels: Mapping[str, str], missing: str) -> dict[str, str]:
+    """Names of cells without those that would stand for two of them, or read as missing: there the cell itself is written."""
+    times = Counter(labels.values())
+    return {text: name for text, name in labels.items() if times[name] == 1 and name != missing}
 
 
 class InOrder(NamedTuple):
@@ -166,10 +183,10 @@ def _means(values: Values, numbers: FloatArray) -> FloatArray:
     return np.where(low == high, low, np.where(weight > 0, sums / np.maximum(weight, 1), np.nan))  # of equal numbers it is that number
 
 
-def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], listed: int) -> list[str | None]:
+def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], listed: int) -> tuple[list[str | None], dict[str, str]]:
     """The smallest node that covers each group's values, as the set of its leaves; the whole tree says nothing. Missing stands beside it.
 
-    A node of more than `listed` leaves, which are numbers, is an interval instead.
+    A node of more than `listed` leaves, which are numbers, is an interval instead. Beside the cells, the names of those that are nodes.
     """
     place = hierarchy.places(names)[values.code]  # -1 for missing
     missing = np.minimum.reduceat(place, values.start[:-1]) < 0
@@ -178,14 +195,20 @@ def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], li
     begin, stop = hierarchy.covering(np.minimum(low, np.maximum(high, 0)), np.maximum(high, 0))
     written: dict[tuple[int, int, bool], str | None] = {}
     texts: list[str | None] = []
+    labels: dict[str, str] = {}
     for a, b, gone, last in zip(begin.tolist(), stop.tolist(), missing.tolist(), high.tolist()):
         if last < 0:
             texts.append(None)
             continue
         if (a, b, gone) not in written:
-            written[a, b, gone] = _node(hierarchy.leaves[a:b], len(hierarchy.leaves), gone, listed)
+            text = _node(hierarchy.leaves[a:b], len(hierarchy.leaves), gone, listed)
+            if text is not None and not gone and text != cell.SUPPRESSED:
+                name = hierarchy.name_of(a, b) if b - a > 1 else text
+                text = hierarchy.cells.get(name, text)  # what a rule says, rather than the first and last value there is
+                labels[text] = name
+            written[a, b, gone] = text
         texts.append(written[a, b, gone])
-    return texts
+    return texts, labels
 
 
 def _node(leaves: Sequence[str], of: int, gone: bool, listed: int) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ class Recoding:
     group: IntArray
     rows: IntArray
     cells: Mapping[str, pa.Array]
+    labels: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # of columns that follow a hierarchy: names by which cells are written
 
     def groups_of(self, places: IntArray, ids: UintArray, chance: Chance) -> IntArray:
         """The group of each row. Of a combination that is parted, rows go in the order of keyed hashes: they are interchangeable."""
@@ -61,7 +64,10 @@ def recoded(source: Source, recoding: Recoding, roles: Roles, step: Step, chance
 
     made = changed(batches, cells, roles, step, chance, warnings)
     texts = {column for column, values in recoding.cells.items() if pa.types.is_string(values.type)}
-    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells))) if texts else made
+    if not texts:
+        return made
+    labels = {**made.table.labels, **recoding.labels}
+    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells), labels=labels))
 
 
 class Change(NamedTuple):
