@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
+from shoal.cli.hierarchies import hierarchy as hierarchy_of
 from shoal.cli.options import Formulas, Json, Sign, keep_or_escape
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ app = typer.Typer(
 
 app.add_typer(documents)
 app.add_typer(collection)
+app.command("hierarchy")(hierarchy_of)
 
 # Typer reads these at run time, so they are plain Optional and Annotated.
 RolesFile = Annotated[Optional[Path], typer.Option("--roles", help="TOML file of roles, as `shoal look -o` writes it.")]
@@ -42,7 +44,7 @@ Link = Annotated[
 Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
 Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
 Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
-Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file: how its values are grouped, in CSV. May be repeated.")]
+Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file, or column=rule: how its values are grouped. May be repeated.")]
 Kind = Annotated[Names, typer.Option("--kind", help="column=date:%d.%m.%Y, column=text or column=number: how it is read. May be repeated.")]
 MissingCode = Annotated[Names, typer.Option("--missing-code", help="column=-1,-9: codes of a column that mean missing. May be repeated.")]
 Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]

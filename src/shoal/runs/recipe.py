@@ -18,6 +18,7 @@ from shoal.randomness import chance_for
 from shoal.registry import TableKind, everything, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
+from shoal.runs.hierarchies import with_hierarchies
 from shoal.runs.leaves import looked_over
 from shoal.runs.links import linked
 from shoal.runs.persons import by_person, refuse_counting_rows
@@ -195,10 +196,11 @@ def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
 
 
 def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, Roles]:
-    """A table read as its roles say, and the roles held against it. A column that a step names is released, whether or not it has a role."""
+    """A table read as its roles say, and the roles held against it, with hierarchies where a step needs them and nobody gave them. A column that a
+    step names is released, whether or not it has a role."""
     named = list(dict.fromkeys(column for step in steps for column in getattr(step, "columns", None) or ()))
     read = roles.read(table, named)
-    checked = roles.check(read)
+    checked = with_hierarchies(read, roles.check(read), steps)
     kept = tuple(column for column in checked.left_out if column in named)
     left_out = tuple(column for column in checked.left_out if column not in named)
     return read, replace(checked, other=(*checked.other, *kept), left_out=left_out)
