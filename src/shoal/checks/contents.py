@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.cell import read
 from shoal.certificate import TableCertificate
 from shoal.checks.combinations import Cells
 from shoal.checks.values import as_number, has_order, is_missing
@@ -19,7 +20,8 @@ from shoal.registry import known
 
 def columns_held(certificate: TableCertificate, names: Sequence[str]) -> list[str]:
     """The columns of a file that are looked into here."""
-    return [column for column in names if column in {*unnamed(certificate), *certificate.roles.household, *certificate.roles.confidential}]
+    held = {*unnamed(certificate), *certificate.roles.household, *certificate.roles.confidential, *certificate.release.labels}
+    return [column for column in names if column in held]
 
 
 def unnamed(certificate: TableCertificate) -> list[str]:
@@ -41,6 +43,7 @@ def contents(certificate: TableCertificate, cells: Cells) -> Iterator[Checked]:
     }
     yield _none("values without an order, in columns counted along one", sum(unordered.values()))
     yield _none("cells that stand in no level of theirs", sum(_outside_levels(certificate, cells)))
+    yield _none("names of groups that no cell has, or that are told wrongly", sum(_odd_names(certificate, cells)))
     if cells.written.missing:
         empty = sum(bool(pa.types.is_string(one.type) and pc.any(pc.equal(one, "")).as_py()) for one in cells.levels.values())
         yield _none("columns in which missing is written in two ways", empty)
@@ -80,6 +83,19 @@ def _outside_levels(certificate: TableCertificate, cells: Cells) -> Iterator[int
             not gone and str(text) not in allowed and as_number(str(text), cells.written.decimal) not in numbers
             for text, gone in zip(texts, none.tolist())
         )
+
+
+def _odd_names(certificate: TableCertificate, cells: Cells) -> Iterator[int]:
+    """A name stands in the file, and for several values or an interval; what a column holds is said of no other column."""
+    for column, names in certificate.release.labels.items():
+        if column not in cells.levels or column not in certificate.release.cells:
+            yield 1
+            continue
+        there = set(cells.levels[column].to_pylist())
+        yield sum(name not in there or read(name).suppressed for name in names)
+        yield sum(told is not None and (not (one := read(told)).interval and len(one.values) < 1) for told in names.values())
+        told = [said for said in names.values() if said is not None]
+        yield len(told) - len(set(told))
 
 
 def _numbers_without_promise(certificate: TableCertificate, cells: Cells) -> int:
