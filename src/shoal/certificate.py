@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 import shoal
 from shoal.errors import DataError
+from shoal.old_certificates import of_format_1
 from shoal.parsing import parse_certificate
 from shoal.promises import Checked, Promise, Unit
 from shoal.release import Leaving, Step
@@ -44,6 +45,7 @@ class StepPart(Part):
     columns: tuple[str, ...]
     guarantees: tuple[str, ...]
     summary: str
+    outcome: dict[str, Any] = {}  # what a method that searches says of what it found, such as whether nothing better exists
 
     @staticmethod
     def of(step: Step) -> StepPart:
@@ -54,6 +56,7 @@ class StepPart(Part):
             columns=step.columns,
             guarantees=step.guarantees,
             summary=step.summary,
+            outcome=plain(dict(step.outcome)),
         )
 
 
@@ -202,9 +205,7 @@ class TableFile(FilePart):
     dates: dict[str, str] = {}  # columns whose dates are not written year first, and how
     formulas: Literal["keep", "escape"] = "keep"  # escape: an apostrophe stands before text that a spreadsheet program would run
     cells: tuple[str, ...] = ()
-    labels: dict[
-        str, dict[str, str | None]
-    ] = {}  # of columns of cells: names of groups, and the cell each stands for; null: its values are not told
+    labels: dict[str, dict[str, str | None]] = {}  # names of groups, by column, and the cell each is; null: what it holds is not told
 
 
 class RolesPart(Part):
@@ -335,7 +336,7 @@ def read_certificate(path: Path) -> AnyCertificate:
     """A certificate from its file, of this version's format or of an earlier one, or a sentence saying that it is none."""
     given = _given(path)
     if given.get("format") == 1:
-        given = _of_format_1(path, given)
+        given = {**of_format_1(path, given), "format": FORMAT}
     if given.get("format") == 2:  # it listed no report, and is not verified without
         given = {**given, "format": FORMAT}
     return _certificate(path, given)
@@ -385,19 +386,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def _of_format_1(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Certificates of shoal 0.1: those of tables are read; others said less than is needed now."""
-    if given.get("kind") is not None:
-        raise DataError(f"{path} was written by shoal 0.1, which said less of {given['kind']}. Make it again with this version.")
-    try:
-        promises = [
-            {**one, "unit": made.kind.unit, "sentence": made.sentence}
-            for one in given["promises"]
-            for made in [Promise(one["what"], one["value"], tuple(one["columns"]), one.get("about"))]
-        ]
-        attacks = [{**one, "risk": "interval" if one["name"] == "interval-disclosure" else "linkage"} for one in given["attacks"]]
-        return {**given, "kind": "table", "format": FORMAT, "promises": promises, "attacks": attacks}
-    except (KeyError, TypeError):
-        raise DataError(f"{path} is not a certificate written by shoal.") from None

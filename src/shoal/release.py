@@ -28,6 +28,7 @@ class Step:
     guarantees: tuple[str, ...]
     summary: str
     promises: tuple[Promise, ...] = ()
+    outcome: Mapping[str, Any] = field(default_factory=dict)  # what a search says of what it found
 
 
 @dataclass(frozen=True)

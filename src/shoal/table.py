@@ -125,8 +125,7 @@ class Table:
 
     def shown(self, name: str) -> pa.Array:
         """The distinct cells of a column, in the order of its codes, as they are written."""
-        names = self.labels.get(name, {})
-        levels = self.levels(name)
+        names, levels = self.labels.get(name, {}), self.levels(name)
         return pa.array([names.get(cell, cell) for cell in levels.to_pylist()], pa.string()) if names else levels
 
     @property
@@ -161,10 +160,8 @@ class Table:
     def kind(self, name: str) -> Kind:
         """What the cells of a column are."""
         type_ = self._stored(name).type
-        if pa.types.is_null(type_):
-            return "empty"
-        if pa.types.is_boolean(type_):
-            return "flag"
+        if pa.types.is_null(type_) or pa.types.is_boolean(type_):
+            return "empty" if pa.types.is_null(type_) else "flag"
         if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
             return "number"
         if pa.types.is_date(type_) or pa.types.is_timestamp(type_):

@@ -200,7 +200,7 @@ def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> T
 
 def _steps(certificate: TableCertificate) -> tuple[Step, ...]:
     """The steps a certificate names, with the promises that stood when it was written."""
-    steps = [Step(s.method, s.parameters, s.columns, s.guarantees, s.summary) for s in certificate.steps]
+    steps = [Step(s.method, s.parameters, s.columns, s.guarantees, s.summary, outcome=s.outcome) for s in certificate.steps]
     standing = tuple(one.promise for one in certificate.promises)
     return (*steps[:-1], replace(steps[-1], promises=standing)) if steps else ()
 
