@@ -12,14 +12,15 @@ from shoal.contracts import Progress
 from shoal.counts import Counts
 from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.diversity import Asked, real_codes, words
-from shoal.methods.generalization import CloseGeneralization, Coded, Plan, coded, target_codes
+from shoal.methods.diversity import words
+from shoal.methods.generalization import Coded, Plan, coded, target_codes
+from shoal.methods.in_persons import GeneralizationOfPersons
 from shoal.methods.publish import Publication
 from shoal.randomness import Chance
 from shoal.roles import Roles
 
 
-class Mondrian(CloseGeneralization):
+class Mondrian(GeneralizationOfPersons):
     """Cut at the median of the widest column while both sides keep k records (LeFevre, DeWitt & Ramakrishnan 2006, strict).
 
     Records that agree on every column stay together, so groups do not depend on the order of rows. Width is the share of the column's whole range,
@@ -29,7 +30,6 @@ class Mondrian(CloseGeneralization):
 
     name: ClassVar[str] = "mondrian"
     title: ClassVar[str] = "Strict Mondrian"
-    counts_persons: ClassVar[bool] = True
     publish: Publication = Field(
         "intervals",
         description="intervals; sets of values; counts, sets with how often each occurs; mean, which is no longer truthful for one record",
@@ -43,37 +43,6 @@ class Mondrian(CloseGeneralization):
         """The group of each combination."""
         wanted, rule = words(self.asked(counts, roles)), self.rule(counts, roles)
         return mondrian_groups(data.codes, data.ordered, data.positions, self.k, rows=counts.rows, **rule, **wanted)
-
-    def reads(self, roles: Roles) -> tuple[str, ...]:
-        """Also whose each row is: k persons are k different numbers of persons."""
-        return (*super().reads(roles), *roles.person)
-
-    def asked(self, counts: Counts, roles: Roles) -> list[Asked]:
-        """Also k persons, where rows are told to be a person's."""
-        found = super().asked(counts, roles)
-        if roles.person:
-            persons = counts.table.codes(roles.person[0]).astype(np.int32)
-            self.enough_rows(int(persons.max(initial=-1)) + 1, self.k, "person")
-            self._refuse_in_persons(counts, roles, persons)
-            found.append(Asked(persons, self.k))
-        return found
-
-    def _refuse_in_persons(self, counts: Counts, roles: Roles, persons: Int32Array) -> None:
-        """Different values are of different persons only where each has one; entropy and closeness are counted in rows here."""
-        if self.entropy > 1 or self.t < 1:
-            raise ParameterError(
-                f"{self.name}: rows of one person differ in what is protected, and {'entropy' if self.entropy > 1 else 't'} in persons would need "
-                "one row of each. Ask for k and l, which count different persons, or release one row a person."
-            )
-        for column in roles.confidential if self.l > 1 else ():
-            codes = real_codes(counts.table, roles, column, self.missing)
-            pairs = np.unique(np.stack([persons, codes])[:, codes >= 0], axis=1)
-            if (np.diff(pairs[0]) == 0).any():
-                raise ParameterError(
-                    f"{self.name}: l cannot be promised in persons: rows of one person differ in what is protected, and '{column}' differs "
-                    "between them too. Make it one value a person, or ask for k alone.",
-                    about=column,
-                )
 
     def publication(self) -> Publication:
         """As asked."""
