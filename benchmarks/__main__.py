@@ -15,6 +15,7 @@ PARTS = (
     "trees",
     "mondrian",
     "anti_unification",
+    "recoding",
     "detection",
     "variants",
     "risk_terms",
