@@ -95,7 +95,7 @@ def keeps(c: Case, members: list[int]) -> bool:
         for i in members:
             part[secret[i]] += rows[i] * (secret[i] >= 0)
         part, whole = +part, +whole
-        l, entropy, t, ordered = (each[q] for each in (demand.l, demand.entropy, demand.t, demand.t_ordered))  # type: ignore[index]
+        l, entropy, t, ordered = (each[q] for each in (demand.l, demand.entropy, demand.t, demand.t_ordered))  # type: ignore[index]  # noqa: E741
         if (l > 1 and len(part) < l) or (entropy > 1 and (not part or effective(part) < entropy * (1 - 1e-9))):
             return False
         if t < 1 and part:
