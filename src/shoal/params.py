@@ -1,17 +1,23 @@
 """Validated, frozen parameters, and the wording of their errors.
 
-One declaration gives validation, `-p k=3` on the command line, the recipe entry, the docs table and the web form.
+One declaration gives validation, `-p k=3` on the command line, the recipe entry, the docs table and the web form. What differs by column is a
+mapping, declared as `PerColumn`: `-p limit=income:50000,age:90`, `limit = {income = 50000, age = 90}` in a recipe, a dict in Python.
 """
 
 from __future__ import annotations
 
+import datetime
+import math
 import types
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
 from shoal.errors import ParameterError, did_you_mean
+
+PerColumn = Mapping[str, float]
+_PLACE = "a number, or a day such as 1990-12-31."
 
 
 class Params(BaseModel):
@@ -52,9 +58,10 @@ class Params(BaseModel):
 
 
 def _sentence(cls: type[Params], error: ValidationError) -> str:
-    first = error.errors()[0]
+    first = _worst(error)
     name = getattr(cls, "name", cls.__name__)
-    where = str(first["loc"][0]) if first["loc"] else ""
+    column = _column(first["loc"])
+    where = (str(first["loc"][0]) if first["loc"] else "") + (f" of '{column}'" if column else "")
     context = first.get("ctx", {})
     kind = first["type"]
     got = f", got {first['input']!r}"
@@ -76,20 +83,86 @@ def _sentence(cls: type[Params], error: ValidationError) -> str:
     if kind.startswith(("int", "float", "finite_number")):
         return f"{name}: {where} must be {'a whole number' if kind.startswith('int') else 'a number'}{got}."
     if kind == "value_error":
-        return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+        sentence = first["msg"].removeprefix("Value error, ")
+        return f"{name}: {f'{where} {sentence}' if sentence.startswith('must') else sentence}"
     return f"{name}: {where} is not right: {first['msg'].lower()}{got}."
 
 
+def _worst(error: ValidationError) -> Any:
+    """Of a parameter that may be one number or one for each column, what is wrong with that of a column, if it was given so."""
+    every = error.errors()
+    same = [one for one in every if one["loc"][:1] == every[0]["loc"][:1]]
+    return max(same, key=lambda one: len(one["loc"]))
+
+
+def _column(loc: tuple[int | str, ...]) -> str:
+    """The column whose number is wrong, where a parameter has one for each; pydantic names the choice of several kinds before it."""
+    inside = [one for one in loc[1:] if not str(one).startswith(("dict[", "tuple[", "function-")) and one not in ("float", "int", "str")]
+    return inside[0] if inside and isinstance(inside[0], str) else ""
+
+
 def _from_text(cls: type[Params], key: str, value: str) -> object:
-    """A list parameter may be written a,b,c; everything else is left to pydantic's own reading."""
-    field = cls.model_fields.get(key)
-    if field is not None and tuple in {get_origin(part) for part in _parts(field.annotation)}:
+    """A list may be written a,b,c, and what differs by column a:1,b:2 (lists of numbers a:1|2,b:3|4); all else is left to pydantic's own reading."""
+    kinds = _kinds_of(cls, key)
+    if Mapping in kinds and ":" in value:
+        return _by_column(cls, key, value)
+    if tuple in kinds:
         return tuple(word.strip() for word in value.split(",") if word.strip())
     return value
 
 
+def _by_column(cls: type[Params], key: str, text: str) -> dict[str, object]:
+    inside = {get_origin(part): get_args(part)[1] for part in _parts(cls.model_fields[key].annotation) if get_args(part)}[Mapping]
+    found: dict[str, object] = {}
+    for word in text.split(","):
+        column, colon, value = (part.strip() for part in word.rpartition(":"))
+        if not (column and colon and value):
+            raise ParameterError(f"{cls.name}: {key} is written column:number, such as {key}=income:50000,age:90; got '{text}'.", about=key)
+        if column in found:
+            raise ParameterError(f"{cls.name}: {key} names '{column}' twice. Keep one.", about=key)
+        found[column] = tuple(one.strip() for one in value.split("|")) if get_origin(inside) is tuple else value
+    return found
+
+
+def is_one_value(cls: type[Params], key: str, text: str) -> bool:
+    """Whether a text with commas is one value of a parameter, and not several to try one after the other."""
+    kinds = _kinds_of(cls, key)
+    return tuple in kinds or (Mapping in kinds and ":" in text)
+
+
+def _kinds_of(cls: type[Params], key: str) -> set[Any]:
+    field = cls.model_fields.get(key)
+    return set() if field is None else {get_origin(part) for part in _parts(field.annotation)}
+
+
 def _parts(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+
+
+def number_or_day(value: object) -> float | str:
+    """A place among numbers or dates: a number, or a day as text, year first."""
+    if isinstance(value, datetime.date):
+        return value.isoformat()[:10]
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        except ValueError:
+            return _day(str(value).strip())
+        if math.isfinite(number):
+            return number
+    raise ValueError(f"must be {_PLACE}")
+
+
+def _day(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"must be {_PLACE}") from None
+
+
+NumberOrDay = Annotated[float | str, PlainValidator(number_or_day)]
 
 
 def _kind(annotation: Any) -> str:
@@ -97,8 +170,12 @@ def _kind(annotation: Any) -> str:
     for part in _parts(annotation):
         if get_origin(part) is Literal:
             words.extend(str(choice) for choice in get_args(part))
+        elif get_origin(part) is Mapping:
+            words.append(f"{_kind(get_args(part)[1])} by column")
         elif get_origin(part) is tuple:
-            words.append("list of names")
+            words.append("list of numbers" if get_args(part)[0] in (float, NumberOrDay) else "list of names")
+        elif part == NumberOrDay:
+            words.append("number")
         elif part is not type(None):
             words.append({int: "whole number", float: "number", str: "text"}.get(part, getattr(part, "__name__", str(part))))
     return " or ".join(words)

@@ -15,6 +15,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
 from shoal.files import read_table
 from shoal.measures import IL, CellLoss, KAnonymity
+from shoal.params import is_one_value
 from shoal.randomness import new_secret
 from shoal.registry import find, make
 from shoal.report.comparison import ComparisonRow
@@ -84,7 +85,7 @@ def recipes_of(table: Path, methods: Sequence[str], roles: Roles, parameters: Ma
     for method in methods:
         fields = find("method", method).model_fields
         mine = {key: value for key, value in parameters.items() if key in fields} if len(methods) > 1 else parameters
-        choices = [[value] if key == "columns" else value.split(",") for key, value in mine.items()]
+        choices = [[value] if is_one_value(find("method", method), key, value) else value.split(",") for key, value in mine.items()]
         for values in itertools.product(*choices):
             chosen = dict(zip(mine, (value.strip() for value in values)))
             label = " ".join([method, *(f"{key}={value}" for key, value in chosen.items())])
