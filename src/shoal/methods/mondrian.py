@@ -12,8 +12,9 @@ from shoal.contracts import Progress
 from shoal.counts import Counts
 from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.diversity import Asked, real_codes, words
+from shoal.methods.diversity import Asked, words
 from shoal.methods.generalization import CloseGeneralization, Coded, Plan, coded, target_codes
+from shoal.methods.persons import k_persons
 from shoal.methods.publish import Publication
 from shoal.randomness import Chance
 from shoal.roles import Roles
@@ -50,30 +51,7 @@ class Mondrian(CloseGeneralization):
 
     def asked(self, counts: Counts, roles: Roles) -> list[Asked]:
         """Also k persons, where rows are told to be a person's."""
-        found = super().asked(counts, roles)
-        if roles.person:
-            persons = counts.table.codes(roles.person[0]).astype(np.int32)
-            self.enough_rows(int(persons.max(initial=-1)) + 1, self.k, "person")
-            self._refuse_in_persons(counts, roles, persons)
-            found.append(Asked(persons, self.k))
-        return found
-
-    def _refuse_in_persons(self, counts: Counts, roles: Roles, persons: Int32Array) -> None:
-        """Different values are of different persons only where each has one; entropy and closeness are counted in rows here."""
-        if self.entropy > 1 or self.t < 1:
-            raise ParameterError(
-                f"{self.name}: rows of one person differ in what is protected, and {'entropy' if self.entropy > 1 else 't'} in persons would need "
-                "one row of each. Ask for k and l, which count different persons, or release one row a person."
-            )
-        for column in roles.confidential if self.l > 1 else ():
-            codes = real_codes(counts.table, roles, column, self.missing)
-            pairs = np.unique(np.stack([persons, codes])[:, codes >= 0], axis=1)
-            if (np.diff(pairs[0]) == 0).any():
-                raise ParameterError(
-                    f"{self.name}: l cannot be promised in persons: rows of one person differ in what is protected, and '{column}' differs "
-                    "between them too. Make it one value a person, or ask for k alone.",
-                    about=column,
-                )
+        return [*super().asked(counts, roles), *k_persons(self, counts, roles)]
 
     def publication(self) -> Publication:
         """As asked."""
