@@ -30,6 +30,9 @@ class PromiseKind:
 
 
 K_ANONYMITY = PromiseKind("k-anonymity", "rows", "at least", "k-anonymity over {columns}", asked_by="k")
+WILDCARD_K = PromiseKind(  # weaker by far, and never called k-anonymity: blanking k - 1 whole records satisfies it
+    "wildcard-k", "rows", "at least", "records that match each one over {columns}, a blank being any value", asked_by="k"
+)
 L_DIVERSITY = PromiseKind("l-diversity", "values", "at least", "distinct values of {about} over {columns}", asked_by="l")
 ENTROPY_L_DIVERSITY = PromiseKind(
     "entropy-l-diversity",
@@ -59,7 +62,7 @@ def link_summary(noun: str, k: int) -> str:
     return f"Numbers of {noun}s are kept where at least {k} look alike."
 
 
-_OF_TABLES = (K_ANONYMITY, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, HOUSEHOLD_K, PERSON_K)
+_OF_TABLES = (K_ANONYMITY, WILDCARD_K, L_DIVERSITY, ENTROPY_L_DIVERSITY, T_CLOSENESS, ORDERED_T_CLOSENESS, HOUSEHOLD_K, PERSON_K)
 KINDS = {kind.name: kind for kind in (*_OF_TABLES, NOTHING_LEFT)}
 ROUNDING = 1e-9  # what a sum of shares may be off by
 

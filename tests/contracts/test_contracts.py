@@ -49,6 +49,10 @@ def test_method(name):
         ("c-tca", {"views": 3, "k": 2}),
         ("k-tca", {"views": 1}),
         ("kde", {"smoothing": 0.2}),
+        ("local-suppression", {"rule": "wildcard"}),
+        ("local-suppression", {"rule": "wildcard", "search": "exact", "k": 5}),
+        ("local-suppression", {"search": "greedy", "l": 2}),
+        ("local-suppression", {"subsets": 1}),
     ],
 )
 def test_method_with_other_parameters(name, parameters):

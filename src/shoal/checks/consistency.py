@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 from shoal.certificate import (
@@ -25,6 +26,7 @@ from shoal.errors import ShoalError
 from shoal.promises import KINDS, LINK, Checked, Promise, link_summary
 from shoal.registry import Kind, known
 
+MOST_KEYS = 10_000  # sets of columns that a step may be said to protect
 NEAR = 0.011  # what three digits of two numbers can make of their ratio
 
 
@@ -62,7 +64,7 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     about = {column for one in certificate.promises for column in one.promise.needs}
     stepped = {column for step in certificate.steps for column in step.columns}
     whole = [step for step in certificate.steps if "columns" in _parameters_of(step.method) and "columns" not in step.parameters]
-    yield _none("steps over other columns than the quasi-identifiers", sum(set(step.columns) != set(roles.quasi) for step in whole))
+    yield _none("steps over other columns than the quasi-identifiers", sum(not _over_all(step, roles.quasi) for step in whole))
     yield _none(
         "columns that are told of and not released", 0 if added else len((held | about | stepped) - set(columns) - set(roles.household))
     )
@@ -153,7 +155,7 @@ def _asked_for(promise: Promise, steps: Sequence[StepPart]) -> bool:
         if not of_numbers and {c for one in steps[number + 1 :] if one.method != LINK for c in one.columns} & set(promise.needs):
             continue  # a later step voids it
         asked = step.parameters.get(promise.kind.asked_by)
-        same = (step.method == LINK) == of_numbers and (of_numbers or set(step.columns) == set(promise.columns))
+        same = (step.method == LINK) == of_numbers and (of_numbers or set(promise.columns) in _keys(step))
         if same and isinstance(asked, int | float) and asked == promise.value:
             return True
     return False
@@ -163,13 +165,31 @@ def _lacking(steps: Sequence[StepPart], promises: Sequence[Promise], confidentia
     """What steps guarantee, and what their parameters ask for of every confidential column, unless a later step changed the columns again."""
     for number, step in enumerate(steps):
         later = {column for one in steps[number + 1 :] for column in one.columns}
-        mine = [one for one in promises if step.method == LINK or set(one.columns) == set(step.columns)]
         if later & set(step.columns):
             continue
-        yield from (all(one.what != what for one in mine) for what in step.guarantees)
+        for key in _keys(step):
+            mine = [one for one in promises if step.method == LINK or set(one.columns) == key]
+            yield from (all(one.what != what for one in mine) for what in step.guarantees)
+        mine = [one for one in promises if set(one.columns) == set(step.columns)]
         for asked in ("l", "entropy", "t"):
             about = [column for column in confidential if column not in later] if step.parameters.get(asked, 1) != 1 else []
             yield from (all((one.kind.asked_by, one.about) != (asked, column) for one in mine) for column in about)
+
+
+def _keys(step: StepPart) -> list[set[str]]:
+    """The sets of columns that a step protects: all its columns together, or the sets that its parameters name, or every choice of so many."""
+    sets, many = step.parameters.get("sets"), step.parameters.get("subsets")
+    if isinstance(sets, list | tuple) and all(isinstance(one, str) for one in sets):
+        return [set(one.split("+")) for one in sets]
+    if isinstance(many, int) and 0 < many <= len(step.columns) and math.comb(len(step.columns), many) <= MOST_KEYS:
+        return [set(one) for one in combinations(step.columns, many)]
+    return [set(step.columns)]
+
+
+def _over_all(step: StepPart, quasi: Sequence[str]) -> bool:
+    """Whether a step that names no columns is over all quasi-identifiers, or over those that its sets name."""
+    named = set().union(*_keys(step)) if step.parameters.get("sets") else set(quasi)
+    return set(step.columns) == named <= set(quasi)
 
 
 def _measure_as_declared(part: MeasurePart, of: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.checks.combinations import PERSON, Cells, Combinations, cells_of, names_of, numbered, numbered_keys, stretches
 from shoal.checks.values import AS_USUAL, Written, are_codes, places, same_value
+from shoal.checks.wildcards import fewest_matches, is_blank
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
@@ -87,6 +88,17 @@ def _k(promise: Promise, combinations: Combinations) -> int:
     else:
         sizes = np.bincount(classes, combinations.rows).astype(np.int64)
     return int(sizes.min()) if len(sizes) else 0
+
+
+def _matching(promise: Promise, combinations: Combinations) -> int:
+    """The fewest records that match a record where a blank may be any value. Of a person whose rows differ one row counts: there can be no fewer."""
+    classes, first = numbered(combinations, promise.columns)
+    rows = np.bincount(classes, combinations.rows).astype(np.int64)
+    if promise.unit == "persons":
+        row = np.unique(combinations.codes[PERSON], return_index=True)[1]
+        rows = np.bincount(classes[row], minlength=len(first)).astype(np.int64)
+    codes = np.column_stack([combinations.codes[column][first] for column in promise.columns]).astype(np.int64)
+    return fewest_matches(codes, [is_blank(combinations.levels[column]) for column in promise.columns], rows)
 
 
 def _distinct(promise: Promise, combinations: Combinations) -> int:
@@ -184,6 +196,7 @@ def _fewest_equal(rows: IntArray) -> int:
 
 _COUNTED: dict[str, Callable[[Promise, Combinations], float]] = {
     "k-anonymity": _k,
+    "wildcard-k": _matching,
     "l-diversity": _distinct,
     "entropy-l-diversity": _effective,
     "t-closeness": _farthest,

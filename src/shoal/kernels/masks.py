@@ -10,7 +10,7 @@ it: `rows` says how many, None one each.
 
 import heapq
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import chain, combinations, groupby
 from math import comb, prod
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from shoal.kernels.cells import group_ranges, group_values, records_of, tally
 from shoal.kernels.diversity import SLACK, columns_of, of_each
 
 MOST_MASKS = 128  # with up to nine columns all are tried; with more, those that grow out of the best with one less
+MOST_PRICED = 1 << 12  # masks put in order of what they cost
 DIRECT = 1 << 16  # combinations of values so few are counted in a table with a cell for each
 MOST_PAIRS = 100_000_000  # of a row that is left and a group it might join
 
@@ -71,24 +72,25 @@ def mask_groups(codes: NDArray[Any], demand: Demand, draws: FloatArray, rows: ND
     return joined(codes, agreeing(codes, demand, many), demand, draws, many)
 
 
-def agreeing(codes: NDArray[Any], demand: Demand, rows: IntArray | None = None) -> IntArray:
-    """Groups of rows that agree on all that their mask shows; -1 for the few that are left."""
+def agreeing(codes: NDArray[Any], demand: Demand, rows: IntArray | None = None, cost: FloatArray | None = None) -> IntArray:
+    """Groups of rows that agree on all that their mask shows; -1 for the few that are left. `cost`: what suppressing a cell of each column
+    costs, where not all cost the same; then the cheapest masks come first, of many columns among those of as many."""
     n, d = codes.shape
     groups, made, left, many = np.full(n, -1), 0, np.arange(n), records_of(rows, n)
     data, values = np.ascontiguousarray(codes, dtype=np.int32), codes.max(axis=0, initial=0).astype(np.int64) + 1
     tells = [len(np.unique(data[:, j])) for j in range(d)]  # of masks as good as each other, one that hides more values comes first
     best: list[tuple[int, ...]] = [()]
-    for level in range(d + 1):
+    for level in _levels(d, cost):
         waiting: list[tuple[int, int, int, tuple[int, ...]]] = []
-        for mask in _masks(d, level, best):
-            ids, classes = _classes(data, values, mask)
+        for mask in masks_of(d, level, best) if isinstance(level, int) else level:
+            ids, classes = mask_classes(data, values, mask)
             served = int(many[demand.allowed(ids, left, rows)[ids]].sum())
             waiting.append((-served, classes, -sum(tells[j] for j in mask), mask))
-        best = [mask for *_, mask in sorted(waiting)]
+        best = [mask for *_, mask in sorted(waiting)] if isinstance(level, int) else best
         heapq.heapify(waiting)
         while waiting and waiting[0][0] < 0:
             *_, hides, mask = heapq.heappop(waiting)
-            ids, classes = _classes(data, values, mask)
+            ids, classes = mask_classes(data, values, mask)
             good = demand.allowed(ids, left, rows)
             taken = good[ids]
             served = int(many[taken].sum())
@@ -103,7 +105,26 @@ def agreeing(codes: NDArray[Any], demand: Demand, rows: IntArray | None = None) 
     return groups
 
 
-def _masks(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[int, ...]]:
+def _levels(d: int, cost: FloatArray | None) -> Iterable[int | list[tuple[int, ...]]]:
+    """Numbers of columns, least first; or, where cells cost differently, masks of one price after the other."""
+    if cost is None or (cost == cost[0]).all() or 2**d > MOST_PRICED:
+        return range(d + 1)
+    masks = masks_by_price(cost)
+    return [list(alike) for _, alike in groupby(masks, lambda mask: price_of(mask, cost))]
+
+
+def masks_by_price(cost: FloatArray) -> list[tuple[int, ...]]:
+    """Every mask, the cheapest first and of those the one of fewest columns."""
+    every = chain.from_iterable(combinations(range(len(cost)), many) for many in range(len(cost) + 1))
+    return sorted(every, key=lambda mask: (price_of(mask, cost), len(mask), mask))
+
+
+def price_of(mask: Sequence[int], cost: FloatArray) -> float:
+    """What it costs to suppress these columns in one record, free of rounding."""
+    return round(float(sum(cost[j] for j in mask)), 9)
+
+
+def masks_of(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[int, ...]]:
     """All masks of so many columns, or those that suppress one column more than the best of the level before."""
     if comb(d, level) <= MOST_MASKS:
         return combinations(range(d), level)
@@ -111,7 +132,7 @@ def _masks(d: int, level: int, best: list[tuple[int, ...]]) -> Iterable[tuple[in
     return sorted({tuple(sorted((*mask, j))) for mask in few for j in range(d) if j not in mask})
 
 
-def _classes(data: Int32Array, values: IntArray, mask: tuple[int, ...]) -> tuple[IntArray, int]:
+def mask_classes(data: Int32Array, values: IntArray, mask: tuple[int, ...]) -> tuple[IntArray, int]:
     """The class of every row, numbered as they come, and how many there are."""
     ids = np.empty(len(data), np.int64)
     shown = np.array([j for j in range(data.shape[1]) if j not in mask], np.int64)

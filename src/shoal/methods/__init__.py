@@ -3,6 +3,7 @@
 from shoal.methods.anti_unification import AntiUnification, AntiUnificationSafe
 from shoal.methods.density import Kde
 from shoal.methods.kactus import Kactus, KactusRefined
+from shoal.methods.local_suppression import LocalSuppression
 from shoal.methods.maps import CTca, KTca
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
 from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
@@ -28,6 +29,7 @@ METHODS = (
     KactusRefined,
     AntiUnification,
     AntiUnificationSafe,
+    LocalSuppression,
 )
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "Kactus",
     "KactusRefined",
     "Kde",
+    "LocalSuppression",
     "Mdav",
     "MdavLarge",
     "Mondrian",

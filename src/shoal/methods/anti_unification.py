@@ -18,10 +18,10 @@ from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.kernels.anti_unification import Condition, FoundPatterns, Passes, find_patterns, pattern_groups
 from shoal.kernels.cells import group_ranges
 from shoal.kernels.groups import class_ids
-from shoal.kernels.masks import Demand, mask_groups
+from shoal.kernels.masks import mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.coordinates import ColumnMethod, constant_columns
-from shoal.methods.diversity import Asked, words
+from shoal.methods.diversity import Asked, demanded, words
 from shoal.methods.generalization import CloseGeneralization, Plan, coded
 from shoal.methods.publish import Publication
 from shoal.randomness import Chance
@@ -217,7 +217,7 @@ class AntiUnificationSafe(CloseGeneralization):
         table, rows = counts.table, counts.rows
         data = attributes(table, roles, columns, "values" if self.numeric == "values" else "bins", self.bins, self.name)
         asked = self.asked(counts, roles)
-        demand = _demand(self.k, asked)
+        demand = demanded(self.k, asked)
         draws = chance.uniform(row_ids(table, chance), "who joins first")
         if self.order == "least-suppressed":
             groups = mask_groups(data.codes, demand, draws, rows)
@@ -278,13 +278,6 @@ class AntiUnificationSafe(CloseGeneralization):
             for j, column in enumerate(columns)
             if _numeric(table, roles, column)
         }
-
-
-def _demand(k: int, asked: Sequence[Asked]) -> Demand:
-    if not asked:
-        return Demand(k)
-    given = words(asked)
-    return Demand(k, given["sensitive"], given["l"], given["entropy_l"], [one.t for one in asked], [one.t_ordered for one in asked])
 
 
 def _numeric(table: Table, roles: Roles, column: str) -> bool:

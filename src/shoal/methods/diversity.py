@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.arrays import Int32Array, IntArray
 from shoal.errors import DataError, counted
+from shoal.kernels.masks import Demand
 from shoal.promises import Promise, Unit
 from shoal.roles import Roles
 from shoal.table import Table
@@ -36,6 +37,14 @@ def words(asked: Sequence[Asked], some: IntArray | None = None) -> dict[str, Any
     if any(one.t < 1 for one in asked):
         given |= {"t": [one.t for one in asked], "t_ordered": [one.t_ordered for one in asked]}
     return given
+
+
+def demanded(k: int, asked: Sequence[Asked]) -> Demand:
+    """The same as the kernel of masks takes it."""
+    if not asked:
+        return Demand(k)
+    given = words(asked)
+    return Demand(k, given["sensitive"], given["l"], given["entropy_l"], [one.t for one in asked], [one.t_ordered for one in asked])
 
 
 def no_values(roles: Roles, column: str, missing: Missing) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     rows: IntArray
     shown: BoolArray | None = None  # [group, column]
     cells: Mapping[str, Sequence[str | None]] = {}  # of some columns, by group, where they are not made of the group's values
+    warnings: tuple[str, ...] = ()  # what the release must say of how it went
 
     @staticmethod
     def whole(groups: IntArray, counts: Counts, shown: BoolArray | None = None) -> Plan:
@@ -124,7 +125,7 @@ class Generalization(ColumnMethod):
 
     def release(self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], plan: Plan, chance: Chance) -> Release:
         """Every group's cells; rows of group -1 are dropped, and said to be."""
-        warnings = [*self.dangers(), *constant_columns(counts.table, columns, counts.total)]
+        warnings = [*self.dangers(), *plan.warnings, *constant_columns(counts.table, columns, counts.total)]
         stay = plan.group >= 0
         dropped = counts.total - int(plan.rows[stay].sum())
         if dropped:

@@ -14,7 +14,7 @@ from shoal.errors import ParameterError
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.diversity import words
 from shoal.methods.generalization import Coded, Plan, coded, target_codes
-from shoal.methods.in_persons import GeneralizationOfPersons
+from shoal.methods.persons import GeneralizationOfPersons
 from shoal.methods.publish import Publication
 from shoal.randomness import Chance
 from shoal.roles import Roles
