@@ -2,7 +2,9 @@
 
 from shoal.methods.anti_unification import AntiUnification, AntiUnificationSafe
 from shoal.methods.density import Kde
+from shoal.methods.full_domain import Datafly, Incognito, OptimalRecoding
 from shoal.methods.kactus import Kactus, KactusRefined
+from shoal.methods.local_recoding import LocalRecoding
 from shoal.methods.local_suppression import LocalSuppression
 from shoal.methods.maps import CTca, KTca
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
@@ -29,7 +31,11 @@ METHODS = (
     KactusRefined,
     AntiUnification,
     AntiUnificationSafe,
+    LocalRecoding,
+    OptimalRecoding,
     LocalSuppression,
+    Datafly,
+    Incognito,
 )
 
 __all__ = [
@@ -38,17 +44,21 @@ __all__ = [
     "AntiUnificationSafe",
     "BalancedMondrian",
     "CTca",
+    "Datafly",
+    "Incognito",
     "IndividualRanking",
     "InfogainMondrian",
     "KTca",
     "Kactus",
     "KactusRefined",
     "Kde",
+    "LocalRecoding",
     "LocalSuppression",
     "Mdav",
     "MdavLarge",
     "Mondrian",
     "Noise",
+    "OptimalRecoding",
     "PcaProjection",
     "RankSwapping",
     "VMdav",

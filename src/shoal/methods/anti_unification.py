@@ -23,7 +23,7 @@ from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.diversity import Asked, demanded, words
 from shoal.methods.generalization import CloseGeneralization, Plan, coded
-from shoal.methods.publish import Publication
+from shoal.methods.publish import Publication, Published
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -268,13 +268,15 @@ class AntiUnificationSafe(CloseGeneralization):
                 shown[:, j] |= (high <= last) & ((low > 0) | (high < last))
         return shown
 
-    def _in_bins(
-        self, table: Table, roles: Roles, columns: tuple[str, ...], data: Attributes, groups: IntArray
-    ) -> dict[str, list[str | None]]:
+    def _in_bins(self, table: Table, roles: Roles, columns: tuple[str, ...], data: Attributes, groups: IntArray) -> dict[str, Published]:
         """Numeric columns as the bin a whole group lies in, or suppressed."""
         low, high = group_ranges(data.codes, groups)
         return {
-            column: [data.cells[j][a] if a == b else cell.SUPPRESSED for a, b in zip(low[:, j].tolist(), high[:, j].tolist())]
+            column: Published(
+                pa.array(
+                    [data.cells[j][a] if a == b else cell.SUPPRESSED for a, b in zip(low[:, j].tolist(), high[:, j].tolist())], pa.string()
+                )
+            )
             for j, column in enumerate(columns)
             if _numeric(table, roles, column)
         }

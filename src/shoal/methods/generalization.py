@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
 from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.diversity import MISSING, Asked, Missing, diverse_enough, diversity_promises, real_codes
-from shoal.methods.publish import Publication, in_order, published
+from shoal.methods.publish import Publication, Published, in_order, published
 from shoal.methods.recoding import Recoding, recoded
 from shoal.promises import Promise, Unit
 from shoal.randomness import Chance
@@ -41,8 +42,10 @@ class Plan(NamedTuple):
     group: IntArray
     rows: IntArray
     shown: BoolArray | None = None  # [group, column]
-    cells: Mapping[str, Sequence[str | None]] = {}  # of some columns, by group, where they are not made of the group's values
+    cells: Mapping[str, Published] = {}  # of some columns, by group, where they are not made of the group's values
+    kept: tuple[str, ...] = ()  # columns that stay as they are
     warnings: tuple[str, ...] = ()  # what the release must say of how it went
+    outcome: Mapping[str, Any] = {}  # what a search says of what it found
 
     @staticmethod
     def whole(groups: IntArray, counts: Counts, shown: BoolArray | None = None) -> Plan:
@@ -136,12 +139,15 @@ class Generalization(ColumnMethod):
         whole = len(plan.combination) == len(counts) and bool(stay.all())
         inside = counts.table if whole else counts.table.take(plan.combination[stay])
         shown = None if plan.shown is None else plan.shown[np.flatnonzero(used)]
-        made = published(inside, roles, columns, dense[stay], plan.rows[stay], self.publication(), shown)
+        of_values = [column for column in columns if column not in plan.cells and column not in plan.kept]
+        hidden = None if shown is None else shown[:, [columns.index(column) for column in of_values]]
+        made = published(inside, roles, of_values, dense[stay], plan.rows[stay], self.publication(), hidden) if of_values else {}
+        there = pa.array(np.flatnonzero(used))
+        made |= {column: Published(one.cells.take(there), one.labels) for column, one in plan.cells.items()}
         cells = {column: one.cells for column, one in made.items()}
-        for column, texts in plan.cells.items():
-            cells[column] = pa.array([text for text, kept in zip(texts, used) if kept], pa.string())
-        labels = {column: one.labels for column, one in made.items() if one.labels is not None and column not in plan.cells}
-        step = self.step(columns, self.guarantees, self.promises(counts.table, roles, columns))
+        labels = {column: one.labels for column, one in made.items() if one.labels is not None}
+        promised = self.promises(counts.table, roles, columns)
+        step = replace(self.step(columns, self.guarantees, promised), outcome=plan.outcome)
         recoding = Recoding(counts, plan.combination, dense, plan.rows, cells, labels)
         return recoded(table, recoding, roles, step, chance, tuple(warnings))
 

@@ -17,7 +17,7 @@ from shoal.errors import ParameterError, counted, did_you_mean
 from shoal.kernels import suppression_exact as exact
 from shoal.kernels.groups import class_ids
 from shoal.kernels.suppression import BLANK, Blanks, classes_blanked, given_back, sets_blanked, wildcard_blanked
-from shoal.methods.diversity import demanded
+from shoal.methods.diversity import Asked, demanded
 from shoal.methods.generalization import Plan
 from shoal.methods.persons import GeneralizationOfPersons
 from shoal.methods.publish import Publication
