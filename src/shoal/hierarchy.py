@@ -161,20 +161,23 @@ class Hierarchy:
             return cell.SUPPRESSED
         if name in self.cells:
             return self.cells[name]
-        if stop - begin > MOST_VALUES and self._numbers is not None:
-            inside = np.sort(self._numbers[begin:stop])
-            low, high = np.searchsorted(self._sorted, [inside[0], inside[-1]])
+        if stop - begin > (1 if self._are_dates else MOST_VALUES) and self._numbers is not None:
+            first, last = begin + int(np.argmin(self._numbers[begin:stop])), begin + int(np.argmax(self._numbers[begin:stop]))
+            low, high = np.searchsorted(self._sorted, self._numbers[[first, last]])
             if high - low + 1 == stop - begin:  # no other value between them
-                return cell.write_interval(float(inside[0]), float(inside[-1]))
+                return f"[{self.leaves[first]}..{self.leaves[last]}]"
         return cell.write_set(self.leaves[begin:stop])
 
     @cached_property
     def _numbers(self) -> FloatArray | None:
-        """The values as numbers, where they all are; dates are not written as intervals of numbers."""
-        try:
-            return np.array([float(leaf) for leaf in self.leaves])
-        except ValueError:
-            return None
+        """The values as numbers or dates, where they all are."""
+        numbers = [cell.to_number(leaf) for leaf in self.leaves]
+        return None if None in numbers else np.array(numbers, np.float64)
+
+    @cached_property
+    def _are_dates(self) -> bool:
+        """Of which no cell is a list, where an interval says the same."""
+        return self._numbers is not None and all(leaf[4:5] == "-" and leaf[7:8] == "-" for leaf in self.leaves)
 
     @cached_property
     def _sorted(self) -> FloatArray:

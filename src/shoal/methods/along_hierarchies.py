@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,6 @@ from shoal.randomness import Chance
 from shoal.roles import Roles
 
 Suppressed = Literal["starred", "dropped"]
-PERCENT = 0.005  # shares are said in whole per cent
 
 
 class Task(NamedTuple):
@@ -48,6 +47,7 @@ class Recoded(NamedTuple):
     levels: IntArray  # [group, column]
     outcome: Mapping[str, Any] = {}
     warnings: tuple[str, ...] = ()
+    suppressed: Suppressed = "starred"
 
 
 class AlongHierarchies(GeneralizationOfPersons):
@@ -55,8 +55,6 @@ class AlongHierarchies(GeneralizationOfPersons):
 
     Missing is a value of its own at every level but the last, where `*` stands for it, too.
     """
-
-    suppressed: ClassVar[Suppressed] = "starred"
 
     def grows(self, roles: Roles) -> tuple[str, ...]:
         """The columns that it needs a hierarchy for."""
@@ -97,7 +95,7 @@ class AlongHierarchies(GeneralizationOfPersons):
             return found.group, found.levels, []
         records, total = int(task.rows[out].sum()), int(task.rows.sum())
         enough = bool(task.demand.allowed(np.zeros(len(out), np.int64), out, task.rows)[0])
-        if self.suppressed == "dropped" or not enough:
+        if found.suppressed == "dropped" or not enough:
             return found.group, found.levels, []  # it is said of every release that lacks records
         group = found.group.copy()
         group[out] = len(found.levels)

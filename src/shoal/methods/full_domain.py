@@ -40,7 +40,7 @@ class FullDomain(AlongHierarchies):
 
     k: int = Field(10, ge=2, description="Smallest class")
     suppress: float = Field(0.0, ge=0, lt=1, description="Largest share of records that may be suppressed whole")
-    suppressed: Suppressed = Field(  # type: ignore[misc]  # a parameter here
+    suppressed: Suppressed = Field(
         "starred", description="starred: suppressed records stay, with * in every column, where they make a class; dropped: they leave"
     )
     lowest: PerColumn | None = Field(None, description="Least level by column, such as age:1,zip:2; 0 is the values themselves")
@@ -61,7 +61,7 @@ class FullDomain(AlongHierarchies):
         kept = task.demand.allowed(group, np.arange(len(group)), task.rows)
         named: dict[str, Any] = {"levels": dict(zip(columns, node.levels)), **node.outcome}
         groups = np.where(kept[group], group, -1)
-        return Recoded(groups, np.tile(np.array(node.levels, np.int64), (many, 1)), named, node.warnings)
+        return Recoded(groups, np.tile(np.array(node.levels, np.int64), (many, 1)), named, node.warnings, self.suppressed)
 
     def _bounds(self, task: Task, columns: Sequence[str]) -> Bounds:
         depth = [len(one.coded.nodes) - 1 for one in task.levels]

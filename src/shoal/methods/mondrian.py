@@ -11,11 +11,15 @@ from shoal.arrays import Int32Array, IntArray
 from shoal.contracts import Progress
 from shoal.counts import Counts
 from shoal.errors import ParameterError
+from shoal.kernels.cells import tally
+from shoal.kernels.coded_hierarchy import halved
+from shoal.kernels.hierarchy_cuts import hierarchy_groups
 from shoal.kernels.mondrian import mondrian_groups
-from shoal.methods.diversity import words
+from shoal.methods.diversity import demanded, words
 from shoal.methods.generalization import Coded, Plan, coded, target_codes
+from shoal.methods.levels import at_levels, column_levels
 from shoal.methods.persons import GeneralizationOfPersons
-from shoal.methods.publish import Publication
+from shoal.methods.publish import Publication, in_order
 from shoal.randomness import Chance
 from shoal.roles import Roles
 
@@ -23,7 +27,8 @@ from shoal.roles import Roles
 class Mondrian(GeneralizationOfPersons):
     """Cut at the median of the widest column while both sides keep k records (LeFevre, DeWitt & Ramakrishnan 2006, strict).
 
-    Records that agree on every column stay together, so groups do not depend on the order of rows. Width is the share of the column's whole range,
+    Where columns have hierarchies, a group is parted into the children of its node there. Records that agree on every column stay together, so
+    groups do not depend on the order of rows. Width is the share of the column's whole range,
     for categories the share of its values. k-anonymous over its columns; with l, entropy or t also diverse or close in every group. Where rows
     of one person differ, every group keeps k persons.
     """
@@ -36,8 +41,31 @@ class Mondrian(GeneralizationOfPersons):
     )
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
-        """Code, cut."""
+        """Code, cut; along hierarchies, where columns have some."""
+        if self.follows(roles) and self.cuts_along(roles):
+            return self._along(counts, roles, columns)
         return Plan.whole(self.cut(counts, roles, coded(counts.table, roles, columns)), counts)
+
+    def cuts_along(self, roles: Roles) -> bool:
+        """Whether boxes are parted only where hierarchies part them."""
+        return True
+
+    def _along(self, counts: Counts, roles: Roles, columns: tuple[str, ...]) -> Plan:
+        """Boxes of nodes: a node is parted into its children; a column without a hierarchy into halves."""
+        levels = {column: column_levels(counts.table, roles, column) for column in columns if column in roles.hierarchies}
+        codes = [levels[c].codes if c in levels else in_order(counts.table, roles, c).codes.astype(np.int32) for c in columns]
+        trees = [levels[c].coded if c in levels else halved(tally(codes[j], counts.rows)) for j, c in enumerate(columns)]
+        data, demand = np.ascontiguousarray(np.column_stack(codes)), demanded(self.k, self.asked(counts, roles))
+        found = hierarchy_groups(data, trees, demand, counts.rows, **self.rule(counts, roles))
+        first = np.zeros(len(found.levels), np.int64)
+        first[found.group] = np.arange(len(found.group))
+        cells = {}
+        for j, column in enumerate(columns):
+            if column in levels:
+                level = found.levels[:, j].astype(np.int64)
+                node = levels[column].coded.nodes[level, data[first, j]].astype(np.int64)
+                cells[column] = at_levels(levels[column], level, node, counts.table.format.missing)
+        return Plan.whole(found.group, counts)._replace(cells=cells)
 
     def cut(self, counts: Counts, roles: Roles, data: Coded) -> IntArray:
         """The group of each combination."""
@@ -139,6 +167,10 @@ class BalancedMondrian(InfogainMondrian):
             )
             made = int(groups[mine].max()) + 1
         return groups
+
+    def cuts_along(self, roles: Roles) -> bool:
+        """Groups of one class are cut by values, and covered by nodes afterwards."""
+        return self.classes == "together"
 
     def dangers(self) -> tuple[str, ...]:
         """Groups of one class tell it."""
