@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from shoal import cell
 from shoal.arrays import Int32Array, IntArray
-from shoal.contracts import Progress
+from shoal.contracts import Progress, Source
 from shoal.counts import Counts
 from shoal.errors import ParameterError, counted, did_you_mean
 from shoal.kernels.masks import Demand
@@ -56,7 +56,7 @@ class AlongHierarchies(GeneralizationOfPersons):
     Missing is a value of its own at every level but the last, where `*` stands for it, too.
     """
 
-    def grows(self, roles: Roles) -> tuple[str, ...]:
+    def grows(self, table: Source, roles: Roles) -> tuple[str, ...]:
         """The columns that it needs a hierarchy for."""
         return tuple(roles.quasi if self.columns is None else self.columns)
 

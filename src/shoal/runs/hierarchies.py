@@ -18,7 +18,7 @@ from shoal.table import Table
 
 def with_hierarchies(table: Table, roles: Roles, steps: Sequence[Method]) -> Roles:
     """The roles with a hierarchy for each column that a step recodes by one, and that has none. Roles must be checked."""
-    needed = dict.fromkeys(column for step in steps for column in getattr(step, "grows", lambda _: ())(roles))
+    needed = dict.fromkeys(column for step in steps for column in getattr(step, "grows", lambda *_: ())(table, roles))
     made = {column: suggested(table, column, roles) for column in needed if column in table.columns and column not in roles.hierarchies}
     return replace(roles, hierarchies={**roles.hierarchies, **made}) if made else roles
 
