@@ -12,15 +12,19 @@ from typing import Any
 METHODS = (
     *("mdav", "mdav-large", "v-mdav", "individual-ranking", "z-projection", "pca-projection", "c-tca", "k-tca", "kde"),
     *("rank-swapping", "noise", "mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined"),
-    *("anti-unification", "anti-unification-safe"),
+    *("anti-unification", "anti-unification-safe", "local-suppression", "local-recoding", "recoding", "datafly", "incognito"),
 )
 NUMBERS_ONLY = ("individual-ranking", "z-projection", "pca-projection", "kde", "rank-swapping", "noise")  # ordinal too, but for two of them
 NO_ORDINAL = ("kde", "noise")
 LEARNING = ("infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")  # a target is needed
-DIVERSE = ("c-tca", "k-tca", "mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined", "anti-unification-safe")
-CLOSE = ("mondrian", "infogain-mondrian", "balanced-mondrian", "anti-unification-safe")
-GENERALIZING = (*CLOSE, "kactus", "kactus-refined")  # cells that cover what was there
+ALONG = ("local-recoding", "recoding", "datafly")  # hierarchies, which are made where none is given
+ALONG_HIERARCHIES = (*ALONG, "incognito")
+CLOSE = ("mondrian", "infogain-mondrian", "balanced-mondrian", "anti-unification-safe", "local-suppression", *ALONG)
+DIVERSE = ("c-tca", "k-tca", "kactus", "kactus-refined", *CLOSE)
+GENERALIZING = (*CLOSE, "kactus", "kactus-refined", "incognito")  # cells that cover what was there
+FOLLOWING = (*ALONG_HIERARCHIES, "mondrian", *LEARNING)
 WITHOUT_K = ("individual-ranking", "k-tca", "kde", "rank-swapping", "noise", "anti-unification")
+LOSSES = ("iyengar", "iyengar", "entropy", "precision", "discernibility", "class-size")
 FORMS = ("csv", "csv", "csv", "semicolon", "tab", "decimal-comma", "parquet", "arrow", "arrow")
 TOKENS = ("", "", "", "NA", "NaN", "?", "null")
 
@@ -299,12 +303,23 @@ def _say_scales(rng: Random, case: Case, method: str) -> None:
         if column.kind in ("nominal", "flag") and name in case.role("quasi"):
             if column.kind == "nominal":
                 case.roles.setdefault("nominal", []).append(name)
-            if column.kind == "nominal" and method in (*LEARNING, "mondrian") and rng.random() < 0.2:
+            if column.kind == "nominal" and method in FOLLOWING and rng.random() < 0.2:
                 leaves = list(dict.fromkeys(value for value in column.values if value is not None))
                 rows = [[leaf, f"group {i % 3}"] for i, leaf in enumerate(leaves)]
                 if rows:
                     case.roles.setdefault("hierarchies", {})[name] = column.hierarchy = rows
-        if column.kind == "number" and name in case.role("quasi") and method not in NUMBERS_ONLY and rng.random() < 0.05:
+        if (
+            column.kind in ("number", "date")
+            and name in case.role("quasi")
+            and method in FOLLOWING
+            and not column.codes
+            and rng.random() < 0.2
+        ):
+            rule = rng.choice(
+                ("width 5, then 10, 40", "width 0.25 from 0.1", "cuts -1, 7, 50") if column.kind == "number" else ("dates", "month, year")
+            )
+            case.roles.setdefault("hierarchies", {})[name] = rule
+        elif column.kind == "number" and name in case.role("quasi") and method not in NUMBERS_ONLY and rng.random() < 0.05:
             case.roles.setdefault("nominal", []).append(name)
     if rng.random() < 0.05:
         case.roles["rest"] = "release"
@@ -391,6 +406,11 @@ def _own_parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
         "kactus": published | {"inducer": pick(("c4.5", "c4.5", "cart")), "leftover": pick(("rescue", "drop")), "show": pick(("path", "path-and-agreed"))},
         "kactus-refined": published | {"leftover": pick(("rescue", "drop"))},
         "anti-unification": {"limit": pick((1, 2, 4, 4)), "passes": pick(("once", "until-nothing")), "numeric": pick(("bins", "values"))},
+        "local-suppression": {"search": pick(("auto", "greedy"))} | ({"subsets": 1} if rng.random() < 0.2 else {}),
+        "local-recoding": {"leftover": pick(("join", "suppress"))},
+        "recoding": {"suppress": pick((0.0, 0.0, 0.1, 0.5)), "suppressed": pick(("starred", "dropped")), "loss": pick(LOSSES)},
+        "datafly": {"suppress": pick((0.0, 0.1, 0.3)), "suppressed": pick(("starred", "dropped"))},
+        "incognito": {"suppress": pick((0.0, 0.1))},
         "anti-unification-safe": {
             "order": pick(("least-suppressed", "fewest-first", "most-first")),
             "numeric": pick(("intervals", "bins", "values")),

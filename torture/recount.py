@@ -179,6 +179,38 @@ def covers(cell: Any, value: Any) -> bool:
     return _between(cell, value) or same(cell, value)
 
 
+_HALF_OPEN = re.compile(r"\[([^,\]]+), ([^)]+)\)")
+_PERIOD = re.compile(r"([0-9]{4})(?:-([0-9]{2})|-Q([1-4])|(s)|)")
+
+
+def named(cell: Any, value: Any, rows: Sequence[Sequence[str]], levels: Sequence[str]) -> bool:
+    """Whether a cell is the name of a group that holds a value: of a drawn tree, a half-open interval, a period, a masked code, neighbouring levels."""
+    if not isinstance(cell, str) or value is None:
+        return False
+    if any(row[0] == value and cell in row[1:] for row in rows):
+        return True
+    if isinstance(value, datetime.date):
+        found = _PERIOD.fullmatch(cell)
+        if not found:
+            return False
+        year, month, quarter, decade = found.groups()
+        same_year = value.year // 10 == int(year) // 10 if decade else value.year == int(year)
+        return same_year and month in (None, f"{value.month:02}") and quarter in (None, str((value.month + 2) // 3))
+    if (number := as_number(value)) is not None:
+        if cell.startswith("below ") or cell.endswith(" and above"):
+            end = as_number(cell.removeprefix("below ").removesuffix(" and above"))
+            return end is not None and (number < end if cell.startswith("below ") else number >= end)
+        found = _HALF_OPEN.fullmatch(cell)
+        low, high = (as_number(found[1]), as_number(found[2])) if found else (None, None)
+        if low is not None and high is not None:
+            return low <= number < high
+    if cell.endswith("*") and cell.rstrip("*"):
+        return str(value).startswith(cell.rstrip("*"))
+    first, _, last = cell.partition(" to ")
+    place = {level: i for i, level in enumerate(levels)}
+    return first in place and last in place and place[first] <= place.get(str(value), -1) <= place[last]
+
+
 def _split(inside: str) -> list[str]:
     parts, at = [""], 0
     while at < len(inside):

@@ -27,8 +27,8 @@ from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.runs.run import check_kept, protect_to_folder
 from shoal.table import Table
 from shoal.writing import write_table
-from torture.drawing import CLOSE, DIVERSE, GENERALIZING, METHODS, WITHOUT_K, Case, Column, drawn
-from torture.recount import Cells, broken, counted, covers, read_release, same
+from torture.drawing import ALONG_HIERARCHIES, CLOSE, DIVERSE, GENERALIZING, METHODS, WITHOUT_K, Case, Column, drawn
+from torture.recount import Cells, broken, counted, covers, named, read_release, same
 from torture.runner import Outcome
 from torture.subjects import MEMORY, in_memory
 
@@ -174,7 +174,7 @@ def _missing_promises(case: Case, release: Release) -> Iterator[str]:
         if columns & later:
             continue
         asked: list[tuple[str, float, str | None]] = []
-        if name not in WITHOUT_K:
+        if name not in WITHOUT_K and "subsets" not in given:
             asked.append(("k-anonymity", given.get("k", 10), None))
         for about in case.role("confidential"):
             asked += [("l-diversity", given["l"], about)] if name in DIVERSE and given.get("l", 1) > 1 else []
@@ -192,7 +192,7 @@ def _wrong_rows(case: Case, release: Release, cells: Cells, source: list[int], p
     if rows != len(source):
         yield f"the file has {rows} rows, the release {len(source)}"
         return
-    dropping = any(given.get("leftover") == "drop" for _, given in case.steps)
+    dropping = any(given.get("leftover") in ("drop", "suppress") or given.get("suppress") for _, given in case.steps)
     if not patterns and (len(set(source)) != len(source) or (len(source) != case.rows and not dropping)):
         yield f"{len(source)} of {case.rows} rows came out"
     if len(source) < case.rows and not any("left the release" in one or "discarded" in one for one in release.warnings):
@@ -219,12 +219,17 @@ def _not_covered(case: Case, release: Release, cells: Cells, source: list[int]) 
         if name not in (*GENERALIZING, "anti-unification") or given.get("publish") == "mean":
             continue
         for column in (columns - others) & set(cells):
+            if column not in release.table.cells and name in ALONG_HIERARCHIES:  # not recoded at all
+                if not all(same(cells[column][place], case.columns[column].values[row]) for place, row in enumerate(source)):
+                    yield f"{name}: column {column!r} was to stay as it was"
+                continue
             values, codes = case.columns[column].values, case.columns[column].codes
             for place, row in enumerate(source):
                 value = values[row]
-                allowed = covers(cells[column][place], value) or (str(value) in codes and covers(cells[column][place], None))
-                if not allowed:
-                    yield f"{name}: a cell of {column!r} does not cover what stood there: {cells[column][place]!r} for {value!r}"
+                shown = cells[column][place]
+                allowed = covers(shown, value) or (str(value) in codes and covers(shown, None))
+                if not (allowed or named(shown, value, case.columns[column].hierarchy, case.columns[column].levels)):
+                    yield f"{name}: a cell of {column!r} does not cover what stood there: {shown!r} for {value!r}"
                     break
 
 

@@ -153,12 +153,12 @@ class Hierarchy:
     def cells_at(self, level: int) -> list[str | None]:
         """What each node of a level says, in the notation of cell.py: its values, or the interval they are; everything is *."""
         here = self.levels[level]
+        if level == len(self.levels) - 1 > 0:
+            return [cell.SUPPRESSED]
         ends = zip(here.starts.tolist(), here.starts[1:].tolist())
         return [self._cell(begin, stop, name if level else "") for (begin, stop), name in zip(ends, here.names)]
 
     def _cell(self, begin: int, stop: int, name: str) -> str | None:
-        if stop - begin == len(self.rows) > 1:
-            return cell.SUPPRESSED
         if name in self.cells:
             return self.cells[name]
         if stop - begin > (1 if self._are_dates else MOST_VALUES) and self._numbers is not None:

@@ -16,8 +16,9 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation, localcontext
 from itertools import pairwise
 
 from shoal.errors import RoleError, ShoalError
@@ -31,6 +32,7 @@ NAMED = {
 }
 PERIODS = ("day", "month", "quarter", "year", "decade")
 MOST_LEVELS = 20
+MOST_DECIMALS = 9  # of numbers with more, an interval ends at the number before
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _WIDTH = re.compile(rf"width ({_NUMBER})(?: from ({_NUMBER}))?((?:, (?:then )?{_NUMBER})*)")
 _CUTS = re.compile(rf"cuts ({_NUMBER}(?:, {_NUMBER})*)")
@@ -135,12 +137,24 @@ def _plain(number: Decimal) -> str:
     return "0" if text == "-0" else text
 
 
-def _cell(low: Decimal, high: Decimal, whole: bool) -> str:
-    """The closed interval that a half-open one is: of whole numbers up to the one before its end, else up to the number before it."""
-    if whole:
-        first, last = math.ceil(low), math.ceil(high) - 1
-        return str(first) if first == last else f"[{first}..{last}]"
-    return f"[{_plain(low)}..{math.nextafter(float(high), -math.inf)!r}]"
+def _decimals(numbers: Sequence[Decimal | None]) -> int:
+    """How many digits after the point the numbers of a column have."""
+    return max((max(0, -int(one.as_tuple().exponent)) for one in numbers if one is not None), default=0)
+
+
+def _cell(low: Decimal, high: Decimal, decimals: int) -> str:
+    """The closed interval that a half-open one is: up to the last number before its end that has so many digits."""
+    if decimals > MOST_DECIMALS:
+        return f"[{_plain(low)}..{math.nextafter(float(high), -math.inf)!r}]"
+    step = Decimal(1).scaleb(-decimals)
+    first, last = (low / step).to_integral_value(ROUND_CEILING) * step, ((high / step).to_integral_value(ROUND_CEILING) - 1) * step
+    return _plain(first) if first == last else f"[{_plain(first)}..{_plain(last)}]"
+
+
+def _exactly(numbers: Sequence[Decimal | None]) -> AbstractContextManager[Context]:
+    """Arithmetic in which no number of a column is rounded."""
+    farthest = max((abs(one.adjusted()) + len(one.as_tuple().digits) for one in numbers if one is not None), default=0)
+    return localcontext(Context(prec=40 + 2 * farthest))
 
 
 def _widths(widths: list[Decimal], start: Decimal) -> Callable[[Sequence[str]], Grown]:
@@ -148,16 +162,17 @@ def _widths(widths: list[Decimal], start: Decimal) -> Callable[[Sequence[str]], 
 
     def grow(values: Sequence[str]) -> Grown:
         numbers = [_as_decimal(value) for value in values]
-        whole = all(number is None or number == number.to_integral_value() for number in numbers)
         cells: dict[str, str] = {}
+        with _exactly(numbers):
+            decimals = _decimals(numbers)
 
-        def group(number: Decimal, width: Decimal) -> str:
-            low = start + ((number - start) / width).to_integral_value(rounding="ROUND_FLOOR") * width
-            name = f"[{_plain(low)}, {_plain(low + width)})"
-            cells.setdefault(name, _cell(low, low + width, whole))
-            return name
+            def group(number: Decimal, width: Decimal) -> str:
+                low = start + ((number - start) / width).to_integral_value(ROUND_FLOOR) * width
+                name = f"[{_plain(low)}, {_plain(low + width)})"
+                cells.setdefault(name, _cell(low, low + width, decimals))
+                return name
 
-        return Grown(tuple(None if one is None else tuple(group(one, width) for width in widths) for one in numbers), cells)
+            return Grown(tuple(None if one is None else tuple(group(one, width) for width in widths) for one in numbers), cells)
 
     return grow
 
@@ -165,19 +180,19 @@ def _widths(widths: list[Decimal], start: Decimal) -> Callable[[Sequence[str]], 
 def _cuts(cuts: list[Decimal]) -> Callable[[Sequence[str]], Grown]:
     def grow(values: Sequence[str]) -> Grown:
         numbers = [_as_decimal(value) for value in values]
-        whole = all(number is None or number == number.to_integral_value() for number in numbers)
         cells: dict[str, str] = {}
+        with _exactly(numbers):
+            decimals = _decimals(numbers)
 
-        def group(number: Decimal) -> str:
-            after = sum(cut <= number for cut in cuts)
-            if after in (0, len(cuts)):
-                return f"below {_plain(cuts[0])}" if not after else f"{_plain(cuts[-1])} and above"
-            low, high = cuts[after - 1], cuts[after]
-            name = f"[{_plain(low)}, {_plain(high)})"
-            cells.setdefault(name, _cell(low, high, whole))
-            return name
+            def group(number: Decimal) -> str:
+                after = sum(cut <= number for cut in cuts)
+                if after in (0, len(cuts)):
+                    return f"below {_plain(cuts[0])}" if not after else f"{_plain(cuts[-1])} and above"
+                name = f"[{_plain(cuts[after - 1])}, {_plain(cuts[after])})"
+                cells.setdefault(name, _cell(cuts[after - 1], cuts[after], decimals))
+                return name
 
-        return Grown(tuple(None if one is None else (group(one),) for one in numbers), cells)
+            return Grown(tuple(None if one is None else (group(one),) for one in numbers), cells)
 
     return grow
 

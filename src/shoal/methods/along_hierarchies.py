@@ -96,11 +96,24 @@ class AlongHierarchies(GeneralizationOfPersons):
         records, total = int(task.rows[out].sum()), int(task.rows.sum())
         enough = bool(task.demand.allowed(np.zeros(len(out), np.int64), out, task.rows)[0])
         if found.suppressed == "dropped" or not enough:
+            self._still_close(task, found.group)
             return found.group, found.levels, []  # it is said of every release that lacks records
         group = found.group.copy()
         group[out] = len(found.levels)
         levels = np.vstack([found.levels, np.full(found.levels.shape[1], -1)])
         return group, levels, [f"{counted(records, 'record')} of {total:,} are suppressed whole: * in every column that was recoded."]
+
+    def _still_close(self, task: Task, group: IntArray) -> None:
+        """Closeness is to what is released: without the records that leave, the whole is another."""
+        stay = np.flatnonzero(group >= 0)
+        if self.t == 1 or not len(stay) or task.demand.sensitive is None:
+            return
+        rest = task.demand._replace(sensitive=task.demand.sensitive[stay])
+        if not rest.allowed(group[stay], np.arange(len(stay)), task.rows[stay]).all():
+            raise ParameterError(
+                f"{self.name}: {counted(int(task.rows[group < 0].sum()), 'record')} would have to leave the release, and without them some class is "
+                f"farther than t = {self.t:g} from what is left. Let them join other classes, allow more suppression, or ask for a larger t."
+            )
 
 
 def _cells(levels: ColumnLevels, codes: Int32Array, level: IntArray, missing: str) -> Published:
