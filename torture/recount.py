@@ -204,11 +204,11 @@ def named(cell: Any, value: Any, rows: Sequence[Sequence[str]], levels: Sequence
         low, high = (as_number(found[1]), as_number(found[2])) if found else (None, None)
         if low is not None and high is not None:
             return low <= number < high
-    if cell.endswith("*") and cell.rstrip("*"):
-        return str(value).startswith(cell.rstrip("*"))
     first, _, last = cell.partition(" to ")
     place = {level: i for i, level in enumerate(levels)}
-    return first in place and last in place and place[first] <= place.get(str(value), -1) <= place[last]
+    if first in place and last in place:
+        return place[first] <= place.get(str(value), -1) <= place[last]
+    return bool(cell.rstrip("*")) and cell.endswith("*") and str(value).startswith(cell.rstrip("*"))
 
 
 def _split(inside: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import tomli_w
 
+from shoal.checks.tables import check_release
 from shoal.contracts import Attack, Measure, Method, Progress, quiet
 from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
@@ -138,6 +139,8 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
         _refuse_lost_columns(before, made)
         release = made if release is None else release.then(made)
+        if len(made) < len(now) and before:
+            _refuse_lost_records(release, number, step)
     assert release is not None
     return release
 
@@ -193,6 +196,16 @@ def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
                     f"Take step {number} out, or let {later} have '{column}' among its columns.",
                     about=column,
                 )
+
+
+def _refuse_lost_records(release: Release, number: int, step: Method) -> None:
+    """Records that leave were somebody's company: what an earlier step promised of their classes may be gone with them."""
+    for one in check_release(release):
+        if not one.holds:
+            raise ParameterError(
+                f"Step {number}, {step.name}, lets records leave, and without them what an earlier step promises no longer holds ({one.what}). "
+                f"Let {step.name} come first, or keep its records in."
+            )
 
 
 def ready(table: Table, roles: Roles, steps: Sequence[Method]) -> tuple[Table, Roles]:
