@@ -1,12 +1,15 @@
 """Methods: one textbook algorithm, one class, one name, one reference."""
 
 from shoal.methods.anti_unification import AntiUnification, AntiUnificationSafe
+from shoal.methods.coding import BottomCoding, TopCoding
 from shoal.methods.density import Kde
 from shoal.methods.kactus import Kactus, KactusRefined
 from shoal.methods.maps import CTca, KTca
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
 from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
+from shoal.methods.recode import Recode
+from shoal.methods.rounding import Rounding
 from shoal.methods.swapping import RankSwapping
 
 METHODS = (
@@ -21,6 +24,10 @@ METHODS = (
     Kde,
     RankSwapping,
     Noise,
+    TopCoding,
+    BottomCoding,
+    Rounding,
+    Recode,
     Mondrian,
     InfogainMondrian,
     BalancedMondrian,
@@ -35,6 +42,7 @@ __all__ = [
     "AntiUnification",
     "AntiUnificationSafe",
     "BalancedMondrian",
+    "BottomCoding",
     "CTca",
     "IndividualRanking",
     "InfogainMondrian",
@@ -48,6 +56,9 @@ __all__ = [
     "Noise",
     "PcaProjection",
     "RankSwapping",
+    "Recode",
+    "Rounding",
+    "TopCoding",
     "VMdav",
     "ZProjection",
 ]

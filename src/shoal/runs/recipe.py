@@ -15,7 +15,7 @@ from shoal.errors import DataError, ParameterError, did_you_mean
 from shoal.params import Params
 from shoal.parsing import parse_toml, read_text
 from shoal.randomness import chance_for
-from shoal.registry import TableKind, everything, make
+from shoal.registry import TableKind, everything, find, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.runs.leaves import looked_over
@@ -68,9 +68,9 @@ class Recipe:
         return Recipe(
             (folder / given["input"]),
             Roles.parse(given.get("roles", {}), folder),
-            _made("method", given["step"], "method"),
-            _made("measure", given.get("measure", []), "name"),
-            _made("attack", given.get("attack", []), "name"),
+            _made("method", given["step"], "method", folder),
+            _made("measure", given.get("measure", []), "name", folder),
+            _made("attack", given.get("attack", []), "name", folder),
             reading,
             given.get("name", ""),
             given.get("formulas", "keep"),
@@ -223,7 +223,7 @@ def roles_from(
     return Roles.parse({**base, **more})
 
 
-def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
+def _made(kind: TableKind, given: Any, key: str, folder: Path) -> tuple[Any, ...]:
     section = "step" if kind == "method" else kind
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
         raise ParameterError(f"In a recipe, write each {section} under its own [[{section}]].")
@@ -231,7 +231,8 @@ def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
     for number, one in enumerate(given, 1):
         if not isinstance(one.get(key), str):
             raise ParameterError(f'{section.capitalize()} {number} of the recipe does not say its {key}, such as {key} = "...".')
-        made.append(make(kind, one[key], {k: v for k, v in one.items() if k != key}))
+        parameters = {k: v for k, v in one.items() if k != key}
+        made.append(make(kind, one[key], find(kind, one[key]).beside(parameters, folder)))
     return tuple(made)
 
 
