@@ -335,6 +335,14 @@ def test_parameters_that_make_no_sense(method, words, says):
         method.parse(words)
 
 
+def test_no_file_is_read_for_whoever_wrote_a_certificate(tmp_path):
+    file = tmp_path / "map.csv"
+    file.write_text("a;x\n", encoding="utf-8")
+    assert Recode.parse({"map": str(file)}).map == {"a": "x"}
+    with pytest.raises(ParameterError, match="map is not right"):
+        Recode(map=str(file))  # as verify makes it from the parameters of a step
+
+
 def test_files_of_maps_that_are_none(tmp_path):
     file = tmp_path / "map.csv"
     file.write_text("a;x\nb\n", encoding="utf-8")

@@ -71,8 +71,6 @@ class Recode(ColumnMethod):
     @model_validator(mode="before")
     @classmethod
     def _by_column(cls, given: Any) -> Any:
-        if isinstance(given.get("map"), str):
-            given = {**given, "map": categories_from(given["map"])}
         if isinstance(given.get("map"), Mapping) and all(isinstance(one, Mapping) for one in given["map"].values()):
             given = with_columns_named(given, "map")
         return with_columns_named(given, "cuts")
@@ -98,6 +96,12 @@ class Recode(ColumnMethod):
         for one in by_column.values() if by_column else [given]:
             for value, category in one.items():
                 _check_category(value, str(category), self.publish)
+
+    @classmethod
+    def parse(cls, given: Mapping[str, object]) -> Self:
+        """A map that is given as text is read here, and nowhere else: a certificate, which anybody may write, must name no file to read."""
+        named = given.get("map")
+        return super().parse({**given, "map": categories_from(named)} if isinstance(named, str) else given)
 
     @classmethod
     def beside(cls, given: Mapping[str, object], folder: Path) -> Mapping[str, object]:
@@ -190,11 +194,11 @@ def categories_from(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, pair in enumerate(pairs, 1):
         if len(pair) != 2 or not all(pair):
-            raise ValueError(
-                f"line {number} of the map is no value with its category. Write a=x|b=x, or two cells in each line of a CSV file."
+            raise ParameterError(
+                f"recode: line {number} of the map is no value with its category. Write a=x|b=x, or two cells in each line of a CSV file."
             )
         if pair[0] in found:
-            raise ValueError(f"line {number} of the map is for a value that an earlier line has. Keep one of them.")
+            raise ParameterError(f"recode: line {number} of the map is for a value that an earlier line has. Keep one of them.")
         found[pair[0]] = pair[1]
     return {value: category for value, category in found.items() if value not in MISSING}
 
