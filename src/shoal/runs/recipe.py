@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import tomli_w
 
 from shoal.contracts import Attack, Measure, Method, Progress, quiet
-from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.params import Params
 from shoal.parsing import parse_toml, read_text
 from shoal.randomness import chance_for
@@ -134,6 +135,7 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         before = () if release is None else release.made_by
         _refuse_patterns(steps[:number])
         _refuse_cells(now, roles, before, step)
+        _refuse_strangers(now, roles, before, step)
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
         _refuse_lost_columns(before, made)
         release = made if release is None else release.then(made)
@@ -177,6 +179,22 @@ def _refuse_cells(table: Table, roles: Roles, before: Sequence[Step], step: Meth
                 f"Step {len(before) + 1}, {step.name}, looks at column '{column}', which {made} has left as sets, intervals or suppressed cells, "
                 "and it reads values only. Let one step alone protect that column; a step that changes values, such as noise, may come before "
                 "one that releases cells.",
+                about=column,
+            )
+
+
+def _refuse_strangers(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
+    """A tree groups the values that it has; others, which an earlier step has made, would be taken for missing."""
+    for column in step.follows(roles):
+        made = next((f"step {number}, {one.method}," for number, one in enumerate(before, 1) if column in one.columns), None)
+        if made is None:
+            continue
+        levels = table.levels(column).drop_null().cast(pa.string())
+        strange = int((roles.hierarchies[column].places(levels.to_pylist()) < 0).sum())
+        if strange:
+            raise ParameterError(
+                f"Step {len(before) + 1}, {step.name}, follows the hierarchy of column '{column}', and {made} has made "
+                f"{counted(strange, 'value')} that it does not have. Take that step out for '{column}', or leave its hierarchy out.",
                 about=column,
             )
 
