@@ -44,6 +44,9 @@ METHOD_RUNS: dict[str, Sequence[dict[str, Any]]] = {
     "kde": [{"smoothing": 1.0}, {"smoothing": 0.5}, {"smoothing": 0.25}],
     "rank-swapping": [{"p": 10}, {"p": 5}, {"p": 20}],
     "noise": [{"p": 0.1}, {"p": 0.5}, {"p": 0.1, "correlation": "data"}, {"p": 0.5, "correlation": "data"}],
+    "top-coding": [{"percentile": 95}, {"percentile": 80}, {"percentile": 95, "replacement": "mean"}],
+    "bottom-coding": [{"percentile": 5}, {"percentile": 20}, {"percentile": 5, "replacement": "mean"}],
+    "rounding": [{"base": 1000}, {"base": 10000}, {"base": 1000, "rule": "random"}],
 }
 LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
     "mondrian": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "l": 2}],
@@ -60,6 +63,7 @@ LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
         {"k": 10, "publish": "counts"},
         {"k": 10, "order": "fewest-first"},
     ],
+    "recode": [{"columns": ("age",), "cuts": (0, 25, 35, 45, 55, 65, 91)}, {"columns": ("age",), "cuts": (0, 40, 91)}],
 }
 TARGET = "salary-class"  # of Adult; the other eight columns are quasi-identifiers
 CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
@@ -218,7 +222,7 @@ def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[st
     hits = shoal.attack(adult, release, "distance-linkage", "probabilistic-linkage", records=2000, seed=SEED)
     learned = learn(adult, roles, [make("method", name, run)], SEED, ["decision-tree"])[0]
     return (
-        ", ".join(f"{key} = {value}" for key, value in run.items()),
+        ", ".join(f"{key} = {_words(value)}" for key, value in run.items()),
         f"{scores['k-anonymity'].value:,}",
         f"{scores['ncp'].value:.3f}",
         f"{hits['distance-linkage'].textbook.rate:.1%}",
@@ -233,7 +237,7 @@ def _method_row(census: shoal.Table, release: shoal.Release, run: dict[str, Any]
     hits = {name: f"{result.textbook.rate:.1%}" for name, result in shoal.attack(census, release, seed=SEED).items()}
     classes = scores["k-anonymity"]
     return (
-        ", ".join(f"{key} = {value}" for key, value in run.items()),
+        ", ".join(f"{key} = {_words(value)}" for key, value in run.items()),
         f"{classes.value:,}",
         f"{classes.details['uniques']:,}",
         f"{scores['il1s'].value:.3f}",
@@ -266,6 +270,11 @@ def _registered() -> Iterator[tuple[Kind, str, type[Any]]]:
 
 def _said(name: str, run: dict[str, Any]) -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in run.items())])
+
+
+def _words(value: Any) -> str:
+    """A parameter as it is typed."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _number(value: float | None) -> str:

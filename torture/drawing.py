@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from torture.coding import CODING, coding_parameters
+
 METHODS = (
     *("mdav", "mdav-large", "v-mdav", "individual-ranking", "z-projection", "pca-projection", "c-tca", "k-tca", "kde"),
     *("rank-swapping", "noise", "mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined"),
     *("anti-unification", "anti-unification-safe", "local-suppression", "local-recoding", "recoding", "datafly", "incognito"),
+    *CODING,
 )
-NUMBERS_ONLY = ("individual-ranking", "z-projection", "pca-projection", "kde", "rank-swapping", "noise")  # ordinal too, but for two of them
-NO_ORDINAL = ("kde", "noise")
+NO_ORDINAL = ("kde", "noise", "top-coding", "bottom-coding", "rounding")
+NUMBERS_ONLY = ("individual-ranking", "z-projection", "pca-projection", "rank-swapping", *NO_ORDINAL)
 LEARNING = ("infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")  # a target is needed
 ALONG = ("local-recoding", "recoding", "datafly")  # hierarchies, which are made where none is given
 ALONG_HIERARCHIES = (*ALONG, "incognito")
@@ -23,7 +26,7 @@ CLOSE = ("mondrian", "infogain-mondrian", "balanced-mondrian", "anti-unification
 DIVERSE = ("c-tca", "k-tca", "kactus", "kactus-refined", *CLOSE)
 GENERALIZING = (*CLOSE, "kactus", "kactus-refined", "incognito")  # cells that cover what was there
 FOLLOWING = (*ALONG_HIERARCHIES, "mondrian", *LEARNING)
-WITHOUT_K = ("individual-ranking", "k-tca", "kde", "rank-swapping", "noise", "anti-unification")
+WITHOUT_K = ("individual-ranking", "k-tca", "kde", "rank-swapping", "noise", "anti-unification", *CODING)
 LOSSES = ("iyengar", "iyengar", "entropy", "precision", "discernibility", "class-size")
 FORMS = ("csv", "csv", "csv", "semicolon", "tab", "decimal-comma", "parquet", "arrow", "arrow")
 TOKENS = ("", "", "", "NA", "NaN", "?", "null")
@@ -240,7 +243,7 @@ def _quasi(rng: Random, n: int, method: str) -> Column:
         return Column("number", [rng.choice((7, 0.1, 2**53 + 1))] * n)
     draw = rng.random()
     if method in NUMBERS_ONLY:
-        draw = rng.choice((0.1, 0.1, 0.1, 0.5, 0.1 if method in NO_ORDINAL else 0.6))
+        draw = rng.choice((0.1, 0.1, 0.1, 0.1 if method == "rounding" else 0.5, 0.1 if method in NO_ORDINAL else 0.6))
     if draw < 0.4:
         return _number_column(rng, n)
     if draw < 0.5:
@@ -329,14 +332,14 @@ def _steps(rng: Random, case: Case, method: str) -> list[tuple[str, dict[str, An
     first = (method, _parameters(rng, case, method))
     if rng.random() > 0.15:
         return [first]
-    quasi = list(case.role("quasi"))
-    if rng.random() < 0.5 and len(quasi) > 1:  # other columns by another method
+    quasi, by_column = list(case.role("quasi")), any(isinstance(first[1].get(key), dict) for key in ("limit", "cuts", "map"))
+    if rng.random() < 0.5 and len(quasi) > 1 and not by_column:  # other columns by another method
         cut = rng.randint(1, len(quasi) - 1)
-        other = rng.choice(_able(case, quasi[cut:], [m for m in METHODS if m not in (*LEARNING, "anti-unification")]))
+        other = rng.choice(_able(case, quasi[cut:], [m for m in METHODS if m not in (*LEARNING, "anti-unification", *CODING)]))
         first[1]["columns"] = tuple(quasi[:cut])
         second = (other, _parameters(rng, case, other) | {"columns": tuple(quasi[cut:])})
         return [first, second]
-    before = rng.choice(_able(case, quasi, ["noise", "rank-swapping", "individual-ranking", "mdav"]))
+    before = rng.choice(_able(case, quasi, ["noise", "rank-swapping", "individual-ranking", "mdav", "top-coding", "rounding"]))
     return [(before, _parameters(rng, case, before)), first]
 
 
@@ -365,7 +368,7 @@ def _parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
         if rng.random() < share:
             given.update(more)
 
-    if method not in ("kde", "rank-swapping", "noise", "k-tca"):
+    if method not in ("kde", "rank-swapping", "noise", "k-tca", *CODING):
         given["k"] = _k(rng, case.rows, method)
     confidential = case.role("confidential")
     if method in DIVERSE and confidential:
@@ -381,6 +384,8 @@ def _parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
         maybe(0.2, standardize="none")
     if method in ("individual-ranking", "z-projection", "pca-projection"):
         maybe(0.4, grouping="optimal")
+    if method in CODING:
+        return coding_parameters(rng, case, method)
     given.update(_own_parameters(rng, case, method))
     return given
 

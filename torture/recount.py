@@ -172,6 +172,8 @@ def covers(cell: Any, value: Any) -> bool:
         return True
     if cell is None:
         return value is None
+    if not isinstance(cell, str):  # of Parquet, where nothing was generalized
+        return same(cell, value)
     if cell.startswith("\\"):
         return same(cell[1:], value)
     if cell.startswith("{") and cell.endswith("}") and len(cell) > 1:

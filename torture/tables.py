@@ -27,6 +27,7 @@ from shoal.runs.recipe import Recipe, apply_steps, ready
 from shoal.runs.run import check_kept, protect_to_folder
 from shoal.table import Table
 from shoal.writing import write_table
+from torture.coding import CODING, wrongly_coded
 from torture.drawing import ALONG_HIERARCHIES, CLOSE, DIVERSE, GENERALIZING, METHODS, WITHOUT_K, Case, Column, drawn
 from torture.recount import Cells, broken, counted, covers, named, read_release, same
 from torture.runner import Outcome
@@ -169,8 +170,8 @@ def _missing_promises(case: Case, release: Release) -> Iterator[str]:
     """What the parameters ask for must be among the promises, unless a later step has changed the columns again."""
     made = {(one.what.removeprefix("ordered-"), float(one.value), frozenset(one.columns), one.about) for one in release.promises}
     for at, (name, given) in enumerate(case.steps):
-        columns = frozenset(given.get("columns") or case.role("quasi"))
-        later = {c for _, more in case.steps[at + 1 :] for c in more.get("columns") or case.role("quasi")}
+        columns = frozenset(_columns(case, given))
+        later = {c for _, more in case.steps[at + 1 :] for c in _columns(case, more)}
         if columns & later:
             continue
         asked: list[tuple[str, float, str | None]] = []
@@ -204,7 +205,9 @@ def _wrong_rows(case: Case, release: Release, cells: Cells, source: list[int], p
         if patterns and case.role("person"):  # a pattern has a value of the person, from whichever of its rows
             continue
         column = case.columns[name]
-        if not all(same(cells[name][at], column.values[row]) for at, row in enumerate(source)):
+        olds = [column.values[row] for row in source]
+        gone = column.codes if name in case.role("quasi") else ()  # which are read as missing, whether or not a step looks at the column
+        if not all(same(new, old) or (new is None and str(old) in gone) for new, old in zip(cells[name], olds)):
             yield f"column {name!r} is not what it was"
     for name in case.role("confidential"):
         if name not in cells:
@@ -214,13 +217,16 @@ def _wrong_rows(case: Case, release: Release, cells: Cells, source: list[int], p
 def _not_covered(case: Case, release: Release, cells: Cells, source: list[int]) -> Iterator[str]:
     """Methods that generalize stay true: a released cell allows what stood there."""
     for at, (name, given) in enumerate(case.steps):
-        columns = set(given.get("columns") or case.role("quasi"))
-        others = {c for i, (_, more) in enumerate(case.steps) if i != at for c in more.get("columns") or case.role("quasi")}
-        if name not in (*GENERALIZING, "anti-unification") or given.get("publish") == "mean":
+        columns = set(_columns(case, given))
+        others = {c for i, (_, more) in enumerate(case.steps) if i != at for c in _columns(case, more)}
+        if name in CODING:
+            yield from _wrongly_coded(case, name, given, columns - others, cells, source)
+        true = name in (*GENERALIZING, "anti-unification", "recode") or given.get("replacement") == "cell"
+        if not true or given.get("publish") in ("mean", "labels"):
             continue
         for column in (columns - others) & set(cells):
             if column not in release.table.cells and name in ALONG_HIERARCHIES:  # not recoded at all
-                if not all(same(cells[column][place], case.columns[column].values[row]) for place, row in enumerate(source)):
+                if not all(_is_kept(cells[column][place], case.columns[column], row) for place, row in enumerate(source)):
                     yield f"{name}: column {column!r} was to stay as it was"
                 continue
             values, codes = case.columns[column].values, case.columns[column].codes
@@ -231,6 +237,26 @@ def _not_covered(case: Case, release: Release, cells: Cells, source: list[int]) 
                 if not (allowed or named(shown, value, case.columns[column].hierarchy, case.columns[column].levels)):
                     yield f"{name}: a cell of {column!r} does not cover what stood there: {shown!r} for {value!r}"
                     break
+
+
+def _columns(case: Case, given: dict[str, Any]) -> tuple[str, ...]:
+    """Those a step protects: named, named by what it is given for each, or all quasi-identifiers."""
+    each = next((given[key] for key in ("limit", "cuts", "map") if isinstance(given.get(key), dict)), ())
+    return tuple(given.get("columns") or each or case.role("quasi"))
+
+
+def _wrongly_coded(case: Case, name: str, given: dict[str, Any], columns: set[str], cells: Cells, source: list[int]) -> Iterator[str]:
+    for column in columns & set(cells):
+        one = case.columns[column]
+        if one.kind == "number":
+            olds = [None if str(one.values[row]) in one.codes else one.values[row] for row in source]
+            yield from (f"{column!r}: {what}" for what in wrongly_coded(name, given, olds, cells[column]))
+
+
+def _is_kept(cell: Any, column: Column, row: int) -> bool:
+    """Whether a cell is what stood there; a code for missing may be missing."""
+    value = column.values[row]
+    return same(cell, value) or (cell is None and str(value) in column.codes)
 
 
 def _quoted(case: Case, sentence: str, *beside: str) -> bool:

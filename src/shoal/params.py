@@ -10,6 +10,7 @@ import datetime
 import math
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
@@ -39,6 +40,11 @@ class Params(BaseModel):
         """From words: the command line hands in text, a recipe hands in numbers and lists."""
         return cls(**{key: _from_text(cls, key, value) if isinstance(value, str) else value for key, value in given.items()})
 
+    @classmethod
+    def beside(cls, given: Mapping[str, object], folder: Path) -> Mapping[str, object]:
+        """As a recipe in a folder gives them: a class whose parameter names a file finds it there."""
+        return given
+
     def given(self) -> dict[str, Any]:
         """The parameters as plain JSON values, for recipes and certificates."""
         return self.model_dump(mode="json")
@@ -60,7 +66,7 @@ class Params(BaseModel):
 def _sentence(cls: type[Params], error: ValidationError) -> str:
     first = _worst(error)
     name = getattr(cls, "name", cls.__name__)
-    column = _column(first["loc"])
+    column = _column(cls, first["loc"])
     where = (str(first["loc"][0]) if first["loc"] else "") + (f" of '{column}'" if column else "")
     context = first.get("ctx", {})
     kind = first["type"]
@@ -92,13 +98,15 @@ def _worst(error: ValidationError) -> Any:
     """Of a parameter that may be one number or one for each column, what is wrong with that of a column, if it was given so."""
     every = error.errors()
     same = [one for one in every if one["loc"][:1] == every[0]["loc"][:1]]
-    return max(same, key=lambda one: len(one["loc"]))
+    return max(same, key=lambda one: (len(one["loc"]), one["type"] not in ("dict_type", "tuple_type")))
 
 
-def _column(loc: tuple[int | str, ...]) -> str:
-    """The column whose number is wrong, where a parameter has one for each; pydantic names the choice of several kinds before it."""
-    inside = [one for one in loc[1:] if not str(one).startswith(("dict[", "tuple[", "function-")) and one not in ("float", "int", "str")]
-    return inside[0] if inside and isinstance(inside[0], str) else ""
+def _column(cls: type[Params], loc: tuple[int | str, ...]) -> str:
+    """The column whose number is wrong, where a parameter has one for each; of several kinds pydantic names the one it tried before."""
+    field = cls.model_fields.get(str(loc[0])) if loc else None
+    kinds = [] if field is None else [get_origin(part) for part in _parts(field.annotation) if part is not type(None)]
+    inside = loc[1:] if kinds == [Mapping] else next((loc[i + 1 :] for i, part in enumerate(loc) if str(part).startswith("dict[")), ())
+    return str(inside[0]) if inside else ""
 
 
 def _from_text(cls: type[Params], key: str, value: str) -> object:
@@ -112,7 +120,7 @@ def _from_text(cls: type[Params], key: str, value: str) -> object:
 
 
 def _by_column(cls: type[Params], key: str, text: str) -> dict[str, object]:
-    inside = {get_origin(part): get_args(part)[1] for part in _parts(cls.model_fields[key].annotation) if get_args(part)}[Mapping]
+    inside = next(get_args(part)[1] for part in _parts(cls.model_fields[key].annotation) if get_origin(part) is Mapping)
     found: dict[str, object] = {}
     for word in text.split(","):
         column, colon, value = (part.strip() for part in word.rpartition(":"))
@@ -132,7 +140,12 @@ def is_one_value(cls: type[Params], key: str, text: str) -> bool:
 
 def _kinds_of(cls: type[Params], key: str) -> set[Any]:
     field = cls.model_fields.get(key)
-    return set() if field is None else {get_origin(part) for part in _parts(field.annotation)}
+    return set() if field is None else {get_origin(part) for part in _parts(field.annotation) if not _is_map(part)}
+
+
+def _is_map(annotation: Any) -> bool:
+    """Whether it gives each value of a column a text, and not each column a number."""
+    return get_origin(annotation) is Mapping and str in _parts(get_args(annotation)[1])
 
 
 def _parts(annotation: Any) -> tuple[Any, ...]:
@@ -170,12 +183,14 @@ def _kind(annotation: Any) -> str:
     for part in _parts(annotation):
         if get_origin(part) is Literal:
             words.extend(str(choice) for choice in get_args(part))
+        elif _is_map(part):
+            words.append("map of values")
         elif get_origin(part) is Mapping:
             words.append(f"{_kind(get_args(part)[1])} by column")
         elif get_origin(part) is tuple:
             words.append("list of numbers" if get_args(part)[0] in (float, NumberOrDay) else "list of names")
-        elif part == NumberOrDay:
-            words.append("number")
+        elif get_origin(part) is Annotated:
+            words.append("number" if part == NumberOrDay else _kind(get_args(part)[0]))
         elif part is not type(None):
             words.append({int: "whole number", float: "number", str: "text"}.get(part, getattr(part, "__name__", str(part))))
     return " or ".join(words)

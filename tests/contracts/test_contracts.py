@@ -24,10 +24,13 @@ def names(kind):
     return pytest.mark.parametrize("name", sorted(known(kind)))
 
 
+NEEDED = {"recode": {"cuts": (0, 50, 100, 250)}}  # what no default can say
+
+
 @names("method")
 def test_method(name):
     assert isinstance(known("method")[name](), Method)
-    check_method(known("method")[name])
+    check_method(known("method")[name], **NEEDED.get(name, {}))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,12 @@ def test_method(name):
         ("rank-swapping", {"p": 100}),
         ("rank-swapping", {"p": 0.001}),
         ("noise", {"correlation": "data", "p": 2}),
+        ("top-coding", {"percentile": 50, "replacement": "cell"}),
+        ("top-coding", {"percentile": 80, "replacement": "mean", "fewest": 2}),
+        ("bottom-coding", {"percentile": 50, "replacement": "mean"}),
+        ("rounding", {"base": 7, "rule": "random"}),
+        ("rounding", {"base": 0.1, "rule": "random"}),
+        ("recode", {"cuts": (100,), "ends": "open"}),
         ("c-tca", {"refine": "none", "units": "kohonen", "views": 1}),
         ("c-tca", {"views": 3, "k": 2}),
         ("k-tca", {"views": 1}),

@@ -165,7 +165,8 @@ def test_relative_links_resolve(page: Path) -> None:
 
 
 def test_readme_can_be_read_in_one_sitting() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 190
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if not line.startswith("| [")]) <= 172  # a row of a method is looked up, not read
 
 
 def test_every_version_is_in_the_changelog_with_its_date() -> None:

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "noise": ("noise", {"columns": ("age",)}, {}),
     "dates": ("mondrian", {"k": 3}, {"confidential": ("since",), "kinds": {"since": "date:%d.%m.%Y"}}),
     "persons": ("mondrian", {"k": 3}, {"person": ("who",)}),
+    "persons in several classes": ("rounding", {"base": 10, "columns": ("age",)}, {"person": ("who",)}),
     "households": ("mondrian", {"k": 3}, {"household": ("home",), "other": ("street",)}),
     "linked": ("mondrian", {"k": 20}, {"household": ("home",), "other": ("street",), "link": {"household": 2}}),
 }
@@ -94,8 +95,8 @@ def test_every_figure_is_found_again_and_none_that_is_changed(tmp_path: Path, ca
     found, believed = recount(certificate, path)
     assert [one for one in found if not one.holds] == []
     assert len(found) > 8
-    assert (believed == []) == (case != "persons")
-    if case != "persons":
+    assert (believed == []) == (not case.startswith("persons"))
+    if not case.startswith("persons"):
         for changed in list(_changed(certificate)):
             assert not holds(changed, path)
 

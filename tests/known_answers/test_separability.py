@@ -19,7 +19,10 @@ NEW = (
     "structural-utility",
     "combined-utility",
 )
-NUMBERS_ONLY = ("kde", "noise", "individual-ranking", "rank-swapping", "z-projection", "pca-projection")
+NUMBERS_ONLY = (
+    *("kde", "noise", "individual-ranking", "rank-swapping", "z-projection", "pca-projection"),
+    *("top-coding", "bottom-coding", "rounding"),
+)
 
 
 def test_two_pairs_by_hand():
@@ -153,14 +156,10 @@ def test_scores_of_table_5_follow_the_formula_and_not_the_print():
 
 
 @pytest.mark.parametrize("name", NEW)
-@pytest.mark.parametrize("method", sorted(known("method")))
+@pytest.mark.parametrize("method", sorted(known("method").keys() - {"recode"}))
 def test_they_work_on_every_release(name, method):
     patients = shoal.invented_patients(120)
-    columns = (
-        ("age", "income", "visits")
-        if method in ("kde", "noise", "individual-ranking", "rank-swapping", "z-projection", "pca-projection")
-        else ("age", "zip")
-    )
+    columns = ("age", "income", "visits") if method in NUMBERS_ONLY else ("age", "zip")
     roles = Roles(quasi=columns, identifier=("name",), confidential=("diagnosis",), target="diagnosis")
     release = shoal.protect(patients, method, roles=roles, seed=1)
     score = shoal.measure(patients, release, name)[name]

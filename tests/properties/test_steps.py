@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal.checks.tables import check_release
 from shoal.errors import ParameterError, ShoalError
-from shoal.methods import AntiUnification, CTca, KactusRefined, Mdav, Mondrian, Noise, RankSwapping
+from shoal.methods import AntiUnification, CTca, KactusRefined, Mdav, Mondrian, Noise, RankSwapping, TopCoding
 from shoal.registry import known, make
 from shoal.roles import Roles
 from shoal.runs.recipe import apply_steps
@@ -92,6 +92,18 @@ def test_a_release_of_cells_is_not_protected_a_second_time():
 def test_values_may_be_changed_before_they_are_generalized():
     release = apply_steps(TABLE, ROLES, [Noise(p=0.5, columns=NUMBERS), Mondrian(k=3, columns=("age", "visits", "sex"))], 7)
     assert {promise.columns for promise in release.promises} == {("age", "visits", "sex")}
+
+
+def test_a_hierarchy_is_not_followed_over_values_that_it_does_not_have():
+    """They were taken for missing, and released as missing."""
+    table = Table.of({"age": list(range(1, 9))})
+    roles = Roles(quasi=("age",), hierarchies={"age": [[str(i), f"g{i // 4}"] for i in range(1, 9)]}).check(table)
+    with pytest.raises(
+        ParameterError, match="Step 2, mondrian, follows the hierarchy of column 'age', and step 1, top-coding, has made 1 value"
+    ):
+        apply_steps(table, roles, [TopCoding(limit={"age": 4.5}), Mondrian(k=2)], 7)
+    made = apply_steps(table, roles, [TopCoding(limit={"age": 4}), Mondrian(k=2)], 7)
+    assert None not in made.table.column("age").to_pylist()
 
 
 def test_means_that_are_numbers_may_be_changed_again():

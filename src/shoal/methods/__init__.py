@@ -1,6 +1,7 @@
 """Methods: one textbook algorithm, one class, one name, one reference."""
 
 from shoal.methods.anti_unification import AntiUnification, AntiUnificationSafe
+from shoal.methods.coding import BottomCoding, TopCoding
 from shoal.methods.density import Kde
 from shoal.methods.full_domain import Datafly, Incognito, OptimalRecoding
 from shoal.methods.kactus import Kactus, KactusRefined
@@ -10,6 +11,8 @@ from shoal.methods.maps import CTca, KTca
 from shoal.methods.microaggregation import IndividualRanking, Mdav, MdavLarge, PcaProjection, VMdav, ZProjection
 from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
+from shoal.methods.recode import Recode
+from shoal.methods.rounding import Rounding
 from shoal.methods.swapping import RankSwapping
 
 METHODS = (
@@ -24,6 +27,10 @@ METHODS = (
     Kde,
     RankSwapping,
     Noise,
+    TopCoding,
+    BottomCoding,
+    Rounding,
+    Recode,
     Mondrian,
     InfogainMondrian,
     BalancedMondrian,
@@ -43,6 +50,7 @@ __all__ = [
     "AntiUnification",
     "AntiUnificationSafe",
     "BalancedMondrian",
+    "BottomCoding",
     "CTca",
     "Datafly",
     "Incognito",
@@ -61,6 +69,9 @@ __all__ = [
     "OptimalRecoding",
     "PcaProjection",
     "RankSwapping",
+    "Recode",
+    "Rounding",
+    "TopCoding",
     "VMdav",
     "ZProjection",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +68,32 @@ def recoded(source: Source, recoding: Recoding, roles: Roles, step: Step, chance
         return made
     labels = {**made.table.labels, **recoding.labels}
     return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells), labels=labels))
+
+
+class NewValues(NamedTuple):
+    """What becomes of each value of a column: values again, or cells in the notation of `cell.py`."""
+
+    counts: Counts  # of that column alone
+    values: pa.Array  # in the order of the counts
+    notation: Literal["values", "cells"] = "values"
+
+
+def revalued(
+    source: Source, columns: Mapping[str, NewValues], roles: Roles, step: Step, chance: Chance, warnings: tuple[str, ...] = ()
+) -> Release:
+    """Every row with what its values become, each column by itself: equal values become equal ones, wherever they stand."""
+
+    def new_values(batch: Batch) -> Change:
+        return Change({column: _spread_values(one, batch) for column, one in columns.items()})
+
+    made = changed(list(source.batches(chance)), new_values, roles, step, chance, warnings)
+    texts = {column for column, one in columns.items() if one.notation == "cells"}
+    return replace(made, table=replace(made.table, cells=made.table.cells | texts)) if texts else made
+
+
+def _spread_values(one: NewValues, batch: Batch) -> Any:
+    places = pa.array(one.counts.places(batch.table))
+    return _spread(one.values, places) if one.notation == "cells" else one.values.take(places)
 
 
 class Change(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,16 @@ def with_hierarchies(table: Table, roles: Roles, steps: Sequence[Method]) -> Rol
     needed = dict.fromkeys(column for step in steps for column in getattr(step, "grows", lambda *_: ())(table, roles))
     made = {column: suggested(table, column, roles) for column in needed if column in table.columns and column not in roles.hierarchies}
     return replace(roles, hierarchies={**roles.hierarchies, **made}) if made else roles
+
+
+def regrown(table: Table, roles: Roles, changed: Collection[str]) -> dict[str, Hierarchy]:
+    """The hierarchies for a further step: over the values that earlier steps have made, where a rule or a suggestion says how those are grouped."""
+    found = dict(roles.hierarchies)
+    for column in set(found) & set(changed) & set(table.columns):
+        if column not in table.cells:
+            tree = found[column]
+            found[column] = suggested(table, column, roles) if tree.origin == "suggested" else tree.grown(value_names(table, column))
+    return found
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def _answered(table: Table, roles: Roles, name: str, scale: Scale) -> BoolArray:
     declared = ~roles.missing_levels(table, name)[table.codes(name)]
     if scale != "numeric" or table.kind(name) != "number":
         return declared
-    above = ~np.asarray(pc.less(table.column(name), 0).fill_null(False))
+    above = ~np.asarray(pc.less(table.column(name), pa.scalar(0, table.column(name).type)).fill_null(False))
     return np.asarray(declared & above if above.mean() >= RIGHT else declared)
 
 

@@ -64,7 +64,7 @@ def refuse_counting_rows(steps: Sequence[Method]) -> None:
     """Where rows of one person differ in what is protected, groups of rows are no groups of persons."""
     for step in steps:
         if not step.counts_persons:
-            able = [name for name, method in known("method").items() if method.counts_persons]
+            able = [name for name, method in known("method").items() if method.counts_persons and method.guarantees]
             raise ParameterError(
                 f"{step.name} counts rows, and rows of one person differ in what it protects: k of them may be one person. "
                 f"Use {' or '.join(able)}, which count persons, or protect columns that are the same in all rows of a person."

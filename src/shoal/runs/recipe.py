@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import tomli_w
 
 from shoal.checks.tables import check_release
 from shoal.contracts import Attack, Measure, Method, Progress, quiet
-from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.errors import DataError, ParameterError, counted, did_you_mean
 from shoal.params import Params
 from shoal.parsing import parse_toml, read_text
 from shoal.randomness import chance_for
-from shoal.registry import TableKind, everything, make
+from shoal.registry import TableKind, everything, find, make
 from shoal.release import Release, Step
 from shoal.roles import Roles
-from shoal.runs.hierarchies import with_hierarchies
+from shoal.runs.hierarchies import regrown, with_hierarchies
 from shoal.runs.leaves import looked_over
 from shoal.runs.links import linked
 from shoal.runs.persons import by_person, refuse_counting_rows
@@ -70,9 +71,9 @@ class Recipe:
         return Recipe(
             (folder / given["input"]),
             Roles.parse(given.get("roles", {}), folder),
-            _made("method", given["step"], "method"),
-            _made("measure", given.get("measure", []), "name"),
-            _made("attack", given.get("attack", []), "name"),
+            _made("method", given["step"], "method", folder),
+            _made("measure", given.get("measure", []), "name", folder),
+            _made("attack", given.get("attack", []), "name", folder),
             reading,
             given.get("name", ""),
             given.get("formulas", "keep"),
@@ -136,6 +137,9 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         before = () if release is None else release.made_by
         _refuse_patterns(steps[:number])
         _refuse_cells(now, roles, before, step)
+        if before:
+            rest = replace(rest, hierarchies=regrown(now, rest, changed_by(before)))
+            _refuse_strangers(now, rest, before, step)
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
         _refuse_lost_columns(before, made)
         release = made if release is None else release.then(made)
@@ -181,6 +185,27 @@ def _refuse_cells(table: Table, roles: Roles, before: Sequence[Step], step: Meth
                 f"Step {len(before) + 1}, {step.name}, looks at column '{column}', which {made} has left as sets, intervals or suppressed cells, "
                 "and it reads values only. Let one step alone protect that column; a step that changes values, such as noise, may come before "
                 "one that releases cells.",
+                about=column,
+            )
+
+
+def changed_by(steps: Sequence[Step]) -> set[str]:
+    """The columns that some step has changed."""
+    return {column for step in steps for column in step.columns}
+
+
+def _refuse_strangers(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
+    """A tree groups the values that it has; others, which an earlier step has made, would be taken for missing."""
+    for column in step.follows(roles):
+        made = next((f"step {number}, {one.method}," for number, one in enumerate(before, 1) if column in one.columns), None)
+        if made is None:
+            continue
+        levels = table.levels(column).drop_null().cast(pa.string())
+        strange = int((roles.hierarchies[column].places(levels.to_pylist()) < 0).sum())
+        if strange:
+            raise ParameterError(
+                f"Step {len(before) + 1}, {step.name}, follows the hierarchy of column '{column}', and {made} has made "
+                f"{counted(strange, 'value')} that it does not have. Take that step out for '{column}', or leave its hierarchy out.",
                 about=column,
             )
 
@@ -238,7 +263,7 @@ def roles_from(
     return Roles.parse({**base, **more})
 
 
-def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
+def _made(kind: TableKind, given: Any, key: str, folder: Path) -> tuple[Any, ...]:
     section = "step" if kind == "method" else kind
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
         raise ParameterError(f"In a recipe, write each {section} under its own [[{section}]].")
@@ -246,7 +271,8 @@ def _made(kind: TableKind, given: Any, key: str) -> tuple[Any, ...]:
     for number, one in enumerate(given, 1):
         if not isinstance(one.get(key), str):
             raise ParameterError(f'{section.capitalize()} {number} of the recipe does not say its {key}, such as {key} = "...".')
-        made.append(make(kind, one[key], {k: v for k, v in one.items() if k != key}))
+        parameters = {k: v for k, v in one.items() if k != key}
+        made.append(make(kind, one[key], find(kind, one[key]).beside(parameters, folder)))
     return tuple(made)
 
 
