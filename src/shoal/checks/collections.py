@@ -131,6 +131,7 @@ def _contradicted(written: Written, certificate: CollectionCertificate) -> list[
             "columns": list(step.columns),
             "guarantees": list(step.guarantees),
             "summary": step.summary,
+            "outcome": dict(step.outcome),
         }
         for step in certificate.steps
     ]
