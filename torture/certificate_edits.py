@@ -145,6 +145,7 @@ TABLE = [
     _put("tried lowered", True, 1, "attacks", 0, "tried"),
     _put("blind guessing above 1", True, 2.0, "attacks", 0, "chance"),
 ]
+OUTCOME = ("steps", 0, "outcome")
 DOCUMENTS = [
     _put("documents written raised", True, 30, "documents", "written"),
     _put("style changed", False, "black-box", "style"),
@@ -172,8 +173,24 @@ COLLECTION = [
     _put("swaps that the file does not tell of", True, 99, "steps", 0, "parameters", "swaps"),
     _put("labels said to be released", True, "released", "steps", 0, "parameters", "labels"),
 ]
+RECODED = [
+    _put("a gap where all was proven", False, lambda old: old | {"optimal": "not proven", "gap": 0.3}, *OUTCOME),
+    _put("said to be proven, with a gap", True, lambda old: old | {"optimal": "proven", "gap": 0.3}, *OUTCOME),
+    _put("not proven without a gap", True, "not proven", *OUTCOME, "optimal"),
+    _put("more nodes said to be in the lattice", False, 10**12, *OUTCOME, "nodes"),
+    _put("fewer nodes than none", True, -1, *OUTCOME, "nodes"),
+    _put("a finding that no search tells", True, lambda old: old | {"certainty": "perfect"}, *OUTCOME),
+    _put("levels of fewer columns", True, {"age": 0}, *OUTCOME, "levels"),
+    _put("levels that are none", True, "fine", *OUTCOME, "levels"),
+    _put("the names of groups emptied", True, {}, "release", "labels"),
+    _put("a group's name for another one's values", False, lambda old: dict(zip(old, [*old.values()][::-1])), "release", "labels", "age"),
+    _put("a group that no cell has", True, lambda old: old | {"[900, 910)": "[900..909]"}, "release", "labels", "age"),
+    _put("a group's values that are no cell", True, lambda old: dict.fromkeys(old, "{"), "release", "labels", "age"),
+    _put("hierarchies said to be none", False, [], "roles", "hierarchies"),
+]
 EDITS = {
     "table": [*EVERYWHERE, *EVIDENCE, *TABLE],
+    "recoded": RECODED,
     "documents": [*EVERYWHERE, *DOCUMENTS],
     "collection": [*EVERYWHERE, *EVIDENCE, *COLLECTION],
 }

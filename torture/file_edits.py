@@ -281,4 +281,5 @@ COLLECTION = [
     Change("certificate and signature of a table", True, _copied("run", "certificate.json", "certificate.sig")),
     Change("signature of another certificate", False, _copied("run", "certificate.sig")),
 ]
-CHANGES = {"table": [*FOLDER, *TABLE], "documents": [*FOLDER, *DOCUMENTS], "collection": [*FOLDER, *COLLECTION]}
+RECODED = [Change("a cell that names no group", True, _lines(lambda lines: [*lines[:-1], lines[-1].replace("[", "[9", 1)]), True)]
+CHANGES = {"table": [*FOLDER, *TABLE], "recoded": RECODED, "documents": [*FOLDER, *DOCUMENTS], "collection": [*FOLDER, *COLLECTION]}

@@ -22,7 +22,9 @@ from torture.runner import Outcome
 from torture.subjects import place, shoal, table, write_originals
 
 NAME = "tampering"
-SUBJECTS = {"table": "run", "documents": "out", "collection": "shared"}
+RECODE = ["protect", "patients.csv", "--roles", "roles.toml", "-m", "recoding", "-p", "k=4", "-p", "suppress=0.1"]
+RECODE += ["--hierarchy", "age=width 10 from 0, then 20, 40"]
+SUBJECTS = {"table": "run", "recoded": "recoded", "documents": "out", "collection": "shared"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def _stage() -> Path:
                 ["key", "key"],
                 ["key", "other"],
                 ["run", "recipe.toml", "-o", "run", "--sign", "key"],
+                [*RECODE, "-o", "recoded", "--sign", "key"],
                 ["documents", "detect", "letters", "-o", "case"],
                 ["documents", "redact", "case", "-o", "out", "--sign", "key"],
                 ["collection", "build", "texts.jsonl", "--column", "text", "-p", "least=1", "-p", "keep=all", "-o", "space"],

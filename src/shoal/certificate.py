@@ -47,6 +47,15 @@ class StepPart(Part):
     summary: str
     outcome: dict[str, Any] = {}  # what a method that searches says of what it found, such as whether nothing better exists
 
+    @property
+    def finding(self) -> str:
+        """What its search found, in one line; empty where nothing was searched."""
+        told = {
+            name: ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else value
+            for name, value in self.outcome.items()
+        }
+        return "; ".join(f"{name.replace('_', ' ')}: {f'{one:,}' if type(one) is int else one}" for name, one in told.items())
+
     @staticmethod
     def of(step: Step) -> StepPart:
         """From a release's step."""

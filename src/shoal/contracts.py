@@ -65,6 +65,7 @@ class Method(Named, Protocol):
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
     adds: ClassVar[tuple[str, ...]]  # columns it adds where its rows are patterns and no longer records; most add none
+    finds: ClassVar[tuple[str, ...]]  # what its search tells of itself in the certificate, by name; most search nothing
     counts_persons: ClassVar[bool]  # whether it counts different persons where `roles.person` says whose each row is; most count rows
 
     def reads(self, roles: Roles) -> tuple[str, ...]:

@@ -68,6 +68,8 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     yield _none(
         "columns that are told of and not released", 0 if added else len((held | about | stepped) - set(columns) - set(roles.household))
     )
+    grouped = set(certificate.release.cells) & set(roles.hierarchies)
+    yield _none("columns of groups that have no names", len(grouped - set(certificate.release.labels)))
     confidential = {one.about for one in certificate.promises if one.promise.kind.of == "classes" and one.about}
     yield _none("promises about columns that are not confidential", len(confidential - set(roles.confidential)))
     counted = {one.counts for one in certificate.promises if one.promise.kind.of == "classes"}
@@ -129,6 +131,8 @@ def _as_declared(step: StepPart, of: str) -> bool:
     cls = known(kind).get(step.method)
     if cls is None:
         return True
+    if not _finds(step, getattr(cls, "finds", ())):
+        return False
     try:
         made = cls(**step.parameters)
     except ShoalError:
@@ -138,6 +142,17 @@ def _as_declared(step: StepPart, of: str) -> bool:
         del given["columns"]  # it protects all quasi-identifiers
     same = given == plain(dict(step.parameters)) and set(given.get("columns", step.columns)) == set(step.columns)
     return same and step.summary == cls.summary() and set(step.guarantees) == set(getattr(made, "guarantees", ()))
+
+
+def _finds(step: StepPart, told: Sequence[str]) -> bool:
+    """A search tells what its method says that it tells: a level of each column of the step, and a gap just where nothing is proven."""
+    found, levels = step.outcome, step.outcome.get("levels")
+    counts = [one for name, one in found.items() if name not in ("levels", "optimal", "gap")]
+    counts += [*levels.values()] if isinstance(levels, dict) else []
+    whole = all(type(one) is int and one >= 0 for one in counts)
+    leveled = set(levels) == set(step.columns) if isinstance(levels, dict) else "levels" not in told
+    certain = found.get("optimal") == ("not proven" if "gap" in found else "proven") if "optimal" in told else True
+    return set(found) <= set(told) and whole and leveled and certain
 
 
 def _is_link(step: StepPart) -> bool:

@@ -131,7 +131,7 @@ def _believed(certified: AnyCertificate, measured: list[str]) -> list[str]:
     believed = ["the day, the versions and the warnings", "that report.html says what the certificate says"]
     if isinstance(certified, DocumentsCertificate):
         return [*believed, "what was removed, and that it was searched for"]
-    believed.append("the steps: which methods were applied, and with which parameters")
+    believed.append("the steps: which methods were applied, with which parameters, and what a search found")
     if isinstance(certified, TableCertificate):
         believed.append("the roles: what each column is, how many were left out, what leaves unprotected")
         if certified.unit.counted == "persons":

@@ -140,6 +140,7 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
         )
         for p in certificate.promises
     ]
+    rows += [(f"{step.method} found", step.finding) for step in certificate.steps if step.finding]
     classes = certificate.measure("k-anonymity")
     if classes and classes.value is not None:
         counted = classes.details.get("unit", "rows")

@@ -32,6 +32,7 @@ class ColumnMethod(Params):
     """A method that works on chosen columns: those named, or else all quasi-identifiers."""
 
     adds: ClassVar[tuple[str, ...]] = ()
+    finds: ClassVar[tuple[str, ...]] = ()
     counts_persons: ClassVar[bool] = False
     columns: tuple[str, ...] | None = Field(None, description="Columns to protect; absent: all quasi-identifiers")
 

@@ -99,6 +99,7 @@ class OptimalRecoding(FullDomain):
 
     name: ClassVar[str] = "recoding"
     title: ClassVar[str] = "Optimal full-domain recoding"
+    finds: ClassVar[tuple[str, ...]] = ("levels", "optimal", "gap", "nodes", "nodes_left_out")
     loss: LossName = Field(
         "iyengar",
         description="iyengar: the mean share of its hierarchy that a cell leaves open, over rows and columns; entropy; precision; discernibility; class-size",
@@ -142,6 +143,7 @@ class Datafly(FullDomain):
 
     name: ClassVar[str] = "datafly"
     title: ClassVar[str] = "Datafly"
+    finds: ClassVar[tuple[str, ...]] = ("levels", "steps")
 
     def choose(self, task: Task, columns: Sequence[str], limit: int, bounds: Bounds, progress: Progress) -> Node:
         """The last node on the way up."""
@@ -158,6 +160,7 @@ class Incognito(FullDomain):
 
     name: ClassVar[str] = "incognito"
     title: ClassVar[str] = "Incognito"
+    finds: ClassVar[tuple[str, ...]] = ("levels", "anonymous_nodes", "minimal_nodes")
 
     def wants_diversity(self) -> bool:
         """k alone."""

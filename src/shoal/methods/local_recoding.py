@@ -24,6 +24,7 @@ class LocalRecoding(AlongHierarchies):
 
     name: ClassVar[str] = "local-recoding"
     title: ClassVar[str] = "Local recoding"
+    finds: ClassVar[tuple[str, ...]] = ("ways", "ways_looked_at", "left")
     leftover: Literal["join", "suppress"] = Field(
         "join", description="Records that no class could be made of: join the class whose loss grows least, or are suppressed whole"
     )

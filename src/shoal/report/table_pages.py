@@ -86,7 +86,8 @@ def _steps(certificate: TableCertificate) -> str:
         gives = ", ".join(step.guarantees) or "no guarantee"
         items.append(
             f"<li><b>{safe(step.method)}</b>{' with ' if settings else ''}<code>{safe(settings)}</code> "
-            f'<span class="quiet">({safe(gives)})</span><br/>{safe(step.summary)} {column_names(step.columns) if step.columns else ""}</li>'
+            f'<span class="quiet">({safe(gives)})</span><br/>{safe(step.summary)} {column_names(step.columns) if step.columns else ""}'
+            f"{f'<br/>Found: {safe(step.finding)}' if step.finding else ''}</li>"
         )
     roles, lines = certificate.roles, []
     for called, named in (
