@@ -217,6 +217,8 @@ class Hierarchy:
     def covering(self, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
         """The smallest node over leaves low..high, as the leaves it begins with and stops before."""
         begin, stop = np.zeros_like(low), np.full_like(low, len(self.rows))
+        if not self.rows:  # a rule over a column of nothing but missing
+            return begin, stop
         for begins, stops in self._spans:
             covers = stops[low] > high
             begin, stop = np.where(covers, begins[low], begin), np.where(covers, stops[low], stop)

@@ -100,3 +100,30 @@ def test_a_certificate_whose_names_are_not_the_files_is_refused(tmp_path):
         assert not verify(tmp_path / "run" / "release.csv", place).holds
     place.write_text(text)
     assert read_certificate(place).release.labels
+
+
+def test_a_name_that_reads_as_another_cell_is_not_used():
+    """Of levels in pairs the last stands alone, here one that is called *: its group is written as the value, never as a suppressed cell."""
+    release = shoal.protect(
+        pd.DataFrame({"index": ["{a|b}", "high", "*"] * 4, "ill": ["x", "y", "x"] * 4}),
+        "recoding",
+        k=4,
+        roles=Roles(
+            quasi=("index",), confidential=("ill",), ordinal={"index": ("{a|b}", "high", "*")}, hierarchies={"index": "groups of 2"}
+        ),
+        lowest={"index": 1},
+    )
+    assert set(release.data["index"]) == {"{a|b} to high", "\\*"}
+
+
+def test_a_column_of_nothing_keeps_its_rule():
+    table = pd.DataFrame({"age": [20, 30, 40, 50] * 3, "born": pd.Series([None] * 12, dtype="datetime64[ns]"), "ill": ["x", "y"] * 6})
+    roles = Roles(quasi=("age", "born"), confidential=("ill",), target="ill", hierarchies={"born": "month, year"})
+    release = shoal.protect(table, "kactus", k=3, roles=roles, publish="mean")
+    assert release.data["born"].isna().all()
+
+
+def test_incognito_counts_rows_and_says_so():
+    visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "age": [20, 21, 20, 21, 20, 21], "ill": list("xyxyxy")})
+    with pytest.raises(shoal.ShoalError, match="incognito counts rows"):
+        shoal.protect(visits, "incognito", k=2, quasi=["age"], person=["who"], confidential=["ill"])

@@ -68,7 +68,7 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
         else:
             believed += [part.name] if part.needs == "release" else []
             continue
-        found += list(_bounded(part, counted, certificate.unit.persons or 0) if persons else _held(part, counted))
+        found += list(_bounded(part, counted, certificate.unit.persons) if persons else _held(part, counted))
         believed += [part.name] if persons and part.name not in _AT_MOST | _AT_LEAST else []
     return [*found, *_households_said(certificate, cells, quasi), *contents(certificate, cells)], believed
 
@@ -200,7 +200,7 @@ _AT_MOST = {"k-anonymity", "discernibility", "average-class-size", "l-diversity"
 _AT_LEAST = {"maximum-risk"}
 
 
-def _bounded(part: MeasurePart, counted: Counted, persons: int) -> Iterator[Checked]:
+def _bounded(part: MeasurePart, counted: Counted, persons: int | None) -> Iterator[Checked]:
     """What rows say of persons: how many classes there are, and a bound on what is in them."""
     if part.value is None or counted.value is None:
         yield Checked(part.name, part.value, counted.value, part.value is None and counted.value is None)
@@ -228,8 +228,8 @@ def _bounded(part: MeasurePart, counted: Counted, persons: int) -> Iterator[Chec
         if sum(size * classes for size, classes in sizes.items()) == persons:  # each is in one class
             yield Checked(f"{part.name}: unique persons", alone, ones, alone == ones)
         else:  # one may be alone in several
-            fits = isinstance(alone, int) and min(ones, 1) <= alone <= min(ones, persons)
-            yield Checked(f"{part.name}: unique persons, at most", alone, min(ones, persons), fits)
+            most = ones if persons is None else min(ones, persons)  # of patterns nobody counts them
+            yield Checked(f"{part.name}: unique persons, at most", alone, most, isinstance(alone, int) and min(ones, 1) <= alone <= most)
         yield Checked(f"{part.name}: classes of all sizes", many, counted.details["classes"], many == counted.details["classes"])
         yield Checked(f"{part.name}: smallest size", part.value, smallest, part.value == smallest)
 

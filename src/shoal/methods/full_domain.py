@@ -161,6 +161,7 @@ class Incognito(FullDomain):
     name: ClassVar[str] = "incognito"
     title: ClassVar[str] = "Incognito"
     finds: ClassVar[tuple[str, ...]] = ("levels", "anonymous_nodes", "minimal_nodes")
+    counts_persons: ClassVar[bool] = False  # which nodes keep k it counts in rows, as published
 
     def wants_diversity(self) -> bool:
         """k alone."""

@@ -71,9 +71,10 @@ def published(
 
 
 def usable(labels: Mapping[str, str], missing: str) -> dict[str, str]:
-    """Names of cells without those that would stand for two of them, or read as missing: there the cell itself is written."""
+    """Names of cells without those that would stand for two of them, or read as missing or as another cell: there the cell itself is written."""
     times = Counter(labels.values())
-    return {text: name for text, name in labels.items() if times[name] == 1 and name != missing}
+    plain = {name for text, name in labels.items() if name == text or cell.read(name).values == (name,)}
+    return {text: name for text, name in labels.items() if times[name] == 1 and name != missing and name in plain}
 
 
 class InOrder(NamedTuple):
