@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -127,3 +128,10 @@ def test_incognito_counts_rows_and_says_so():
     visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "age": [20, 21, 20, 21, 20, 21], "ill": list("xyxyxy")})
     with pytest.raises(shoal.ShoalError, match="incognito counts rows"):
         shoal.protect(visits, "incognito", k=2, quasi=["age"], person=["who"], confidential=["ill"])
+
+
+def test_codes_without_those_that_nothing_is_left_of():
+    from shoal.methods.along_hierarchies import _numbered_anew
+
+    assert _numbered_anew(np.array([[4, -1], [9, 2], [4, 0]], np.int32)).tolist() == [[0, -1], [1, 1], [0, 0]]
+    assert _numbered_anew(np.array([7, 5, 7], np.int32)).tolist() == [[1], [0], [1]]

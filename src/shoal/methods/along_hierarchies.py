@@ -108,12 +108,18 @@ class AlongHierarchies(GeneralizationOfPersons):
         stay = np.flatnonzero(group >= 0)
         if self.t == 1 or not len(stay) or task.demand.sensitive is None:
             return
-        rest = task.demand._replace(sensitive=task.demand.sensitive[stay])
+        rest = task.demand._replace(sensitive=_numbered_anew(task.demand.sensitive[stay]))
         if not rest.allowed(group[stay], np.arange(len(stay)), task.rows[stay]).all():
             raise ParameterError(
                 f"{self.name}: {counted(int(task.rows[group < 0].sum()), 'record')} would have to leave the release, and without them some class is "
                 f"farther than t = {self.t:g} from what is left. Let them join other classes, allow more suppression, or ask for a larger t."
             )
+
+
+def _numbered_anew(codes: Int32Array) -> Int32Array:
+    """Codes without those that nothing is left of, which closeness by order would count; -1 stays."""
+    by_column = [np.unique(np.append(column, -1), return_inverse=True)[1][:-1] - 1 for column in codes.reshape(len(codes), -1).T]
+    return np.column_stack(by_column).astype(np.int32)
 
 
 def _cells(levels: ColumnLevels, codes: Int32Array, level: IntArray, missing: str) -> Published:
