@@ -46,27 +46,26 @@ def hierarchy(
         return
     if of is None:
         raise ParameterError(f"Name the table whose values are grouped: shoal hierarchy {column} --from patients.csv", about="from")
-    ways = [
-        how
-        for how, asked in (("round", round_), ("dates", dates), ("prefix", prefix), ("levels", levels), (rule, rule), ("by", by))
-        if asked
-    ]
-    if len(ways) > 1:
+    kinds = (("round", round_), ("dates", dates), ("prefix", prefix), ("levels", levels))
+    ways = [how for how, asked in kinds if asked]
+    if len(ways) + bool(rule) + bool(by) > 1:
         raise ParameterError("Say one way to group: --round, --dates, --prefix, --levels, --by or --rule.")
     ordinal = {column: tuple(level.strip() for level in levels.split(","))} if levels else {}
     given = Roles(quasi=(column,), ordinal=ordinal)
     table = given.read(read_table(of))
     roles = given.check(table)
-    suggest(table, roles, column, ways[0] if ways else None, by, out, json)
+    suggest(table, roles, column, ways[0] if ways else None, rule, by, out, json)
 
 
-def suggest(table: Table, roles: Roles, column: str, how: str | None, by: str | None, out: Path | None, json: bool) -> None:
+def suggest(
+    table: Table, roles: Roles, column: str, how: str | None, rule: str | None, by: str | None, out: Path | None, json: bool
+) -> None:
     """A column's tree: by its values, by a rule, or by the answers to a confidential column."""
     from shoal.cli import show
     from shoal.errors import OutputError, ParameterError
     from shoal.folders import write_text
     from shoal.hierarchy import Hierarchy
-    from shoal.hierarchy_rules import is_rule
+    from shoal.hierarchy_rules import parse_rule
     from shoal.roles import hierarchy_of, value_names
     from shoal.suggest_hierarchy import by_values_of, listed, suggested
 
@@ -76,8 +75,8 @@ def suggest(table: Table, roles: Roles, column: str, how: str | None, by: str | 
         raise OutputError(f"{out} exists. Choose another name, or remove it first.")
     if by:
         tree: Hierarchy = by_values_of(table, column, by)
-    elif how and is_rule(how):
-        tree = hierarchy_of(column, how, values=value_names(table, column))
+    elif rule:
+        tree = hierarchy_of(column, parse_rule(rule).text, values=value_names(table, column))
     else:
         tree = suggested(table, column, roles, how)  # type: ignore[arg-type]  # one of those the command names
     if not tree.rows:
