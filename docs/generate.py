@@ -4,7 +4,9 @@ python docs/generate.py                  the parameter tables and the schema of 
 python docs/generate.py --check          changes nothing; fails when one of them is out of date
 python docs/generate.py --census FILE    also the measured figures, which need the Census file (1,080 records, 13 columns)
 python docs/generate.py --reuters FOLDER also those of collections, which need Reuters' eight classes (r8-train-all-terms.txt, r8-test-all-terms.txt)
-python docs/generate.py --adult FILE     also those of releases to learn from, which need the Adult file (30,162 complete records, 9 columns)
+python docs/generate.py --adult FILE     also those of releases to learn from, which need the Adult file (30,162 complete records, 9 columns), and
+                                         beside it, in the folder hierarchies, a tree for each column (adult_hierarchy_age.csv, ...)
+python docs/generate.py ... --only NAME,NAME   measured figures on the pages of these names, and on no other
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -63,8 +65,14 @@ LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
         {"k": 10, "publish": "counts"},
         {"k": 10, "order": "fewest-first"},
     ],
+    "local-recoding": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "l": 2}],
+    "recoding": [{"k": 10, "suppress": 0.05}, {"k": 5, "suppress": 0.05}, {"k": 10}, {"k": 10, "l": 2, "suppress": 0.05}],
+    "datafly": [{"k": 10, "suppress": 0.05}, {"k": 5, "suppress": 0.05}, {"k": 10}],
+    "incognito": [{"k": 10, "suppress": 0.05}, {"k": 5, "suppress": 0.05}, {"k": 10}],
+    "local-suppression": [{"k": 10}, {"k": 5}, {"k": 5, "subsets": 3}, {"k": 10, "rule": "wildcard"}, {"k": 5, "rule": "wildcard"}],
     "recode": [{"columns": ("age",), "cuts": (0, 25, 35, 45, 55, 65, 91)}, {"columns": ("age",), "cuts": (0, 40, 91)}],
 }
+ALONG = ("local-recoding", "recoding", "datafly", "incognito")  # measured with Adult's hierarchies
 TARGET = "salary-class"  # of Adult; the other eight columns are quasi-identifiers
 CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
 PATIENT_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("mdav", {"k": 25}))
@@ -131,11 +139,12 @@ def schema_text() -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Certificate", **schema()}, indent=2) + "\n"
 
 
-def fill_measured(census_file: Path) -> None:
-    """Write every table of measured figures. Everything runs with seed 1, and the intruder knows every record and quasi-identifier."""
+def fill_measured(census_file: Path, only: Collection[str] = ()) -> None:
+    """Write every table of measured figures, or those of some names. Everything runs with seed 1, and the intruder knows every record and quasi-identifier."""
     census = shoal.read_table(census_file)
     census_roles = shoal.Roles(quasi=census.columns)
-    for name, runs in METHOD_RUNS.items():
+    for name in _asked(METHOD_RUNS, only):
+        runs = METHOD_RUNS[name]
         rows = [_method_row(census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run), run) for run in runs]
         heads = (
             "parameters",
@@ -149,6 +158,9 @@ def fill_measured(census_file: Path) -> None:
         )
         _fill("method", name, _table(heads, rows))
         _fill_readme(name, f"{rows[0][0]}: {rows[0][3]}, {rows[0][5]}")
+    measures, attacks = _asked(known("measure"), only), _asked(known("attack"), only)
+    if not measures and not attacks:
+        return
     releases = [
         (f"Census, {_said(name, run)}", census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run))
         for name, run in CENSUS_RELEASES
@@ -162,12 +174,12 @@ def fill_measured(census_file: Path) -> None:
         for name, run in PATIENT_RELEASES
     ]
     scores = [(label, shoal.measure(table, release)) for label, table, release in releases]
-    for name in known("measure"):
+    for name in measures:
         if name in ("ncp", "unique-households"):  # a perturbed value counts 0, and nobody lives together: other releases are shown
             continue
         _fill("measure", name, _table(("release", "value"), [(label, _number(by_name[name].value)) for label, by_name in scores]))
     results = [(label, shoal.attack(table, release, seed=SEED)) for label, table, release in releases]
-    for name in known("attack"):
+    for name in attacks:
         if name == "household-linkage":
             continue
         rows = [
@@ -193,19 +205,22 @@ def fill_households() -> None:
     _fill("attack", "household-linkage", _table(("release", "hits", "95 % interval", "blind guessing"), rows))
 
 
-def fill_learned(adult_file: Path) -> None:
+def fill_learned(adult_file: Path, only: Collection[str] = ()) -> None:
     """The pages of methods whose releases are learnt from, and of what their cells leave open. Seed 1; the intruder knows 2,000 records."""
     adult = shoal.read_table(adult_file)
     quasi = tuple(column for column in adult.columns if column != TARGET)
-    roles = shoal.Roles(quasi=quasi, confidential=(TARGET,), target=TARGET).check(adult)
+    plain = shoal.Roles(quasi=quasi, confidential=(TARGET,), target=TARGET)
+    trees = {column: adult_file.parent / "hierarchies" / f"adult_hierarchy_{column}.csv" for column in quasi}
     heads = ("parameters", "smallest class", "NCP", "distance linkage", "probabilistic linkage", "accuracy", "loss, points")
     penalties = []
-    for name, runs in LEARNING_RUNS.items():
+    for name in _asked(LEARNING_RUNS, only):
+        runs, roles = LEARNING_RUNS[name], (replace(plain, hierarchies=trees) if name in ALONG else plain).check(adult)
         rows = [_learned_row(adult, roles, name, run) for run in runs]
         _fill("method", name, _table(heads, rows))
         _fill_readme(name, f"{rows[0][0]}, Adult: {rows[0][2]}, {rows[0][3]}")
         penalties += [(f"Adult, {_said(name, run)}", row[2]) for run, row in zip(runs, rows) if run in ({"k": 10}, {"k": 100})]
-    _fill("measure", "ncp", _table(("release", "value"), penalties))
+    if not only:
+        _fill("measure", "ncp", _table(("release", "value"), penalties))
 
 
 def fill_collections(reuters_folder: Path) -> None:
@@ -214,6 +229,11 @@ def fill_collections(reuters_folder: Path) -> None:
 
     for kind, name, heads, rows in figures(reuters_folder):
         _fill(kind, name, _table(heads, rows))
+
+
+def _asked(names: Iterable[str], only: Collection[str]) -> list[str]:
+    """Those of the names that were asked for; all, where none was."""
+    return [name for name in names if not only or name in only]
 
 
 def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[str, Any]) -> tuple[str, ...]:
@@ -299,6 +319,7 @@ def main() -> None:
     parser.add_argument("--census", type=Path)
     parser.add_argument("--adult", type=Path)
     parser.add_argument("--reuters", type=Path)
+    parser.add_argument("--only", type=lambda names: names.split(","), default=())
     given = parser.parse_args()
     if given.check:
         if stale := out_of_date():
@@ -307,10 +328,11 @@ def main() -> None:
     fill_parameters()
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     if given.census:
-        fill_measured(given.census)
-        fill_households()
+        fill_measured(given.census, given.only)
+        if not given.only:
+            fill_households()
     if given.adult:
-        fill_learned(given.adult)
+        fill_learned(given.adult, given.only)
     if given.reuters:
         fill_collections(given.reuters)
 

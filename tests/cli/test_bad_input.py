@@ -906,7 +906,7 @@ def test_a_hierarchy_by_option_and_by_roles_file(released, shoal, table, desk):
     words = (("--hierarchy", f"diagnosis={desk / 'sick.csv'}", *SICK), ("--roles", roles))
     folders = [released("protect", table, *more, *MONDRIAN, "--seed", "1", out=desk / f"run{i}") for i, more in enumerate(words)]
     assert (folders[0] / "release.csv").read_bytes() == (folders[1] / "release.csv").read_bytes()
-    assert set(values(folders[0], "diagnosis")) <= {"{asthma|flu}", "asthma", "flu", "migraine", "*"}
+    assert "lungs" in set(values(folders[0], "diagnosis")) <= {"lungs", "asthma", "flu", "migraine", "*"}
     (desk / "sick.csv").unlink()  # the recipe holds the tree, so the run can be read and repeated without the file
     again = released("run", folders[1] / "recipe.toml", "--seed", "1", out=desk / "again")
     assert (again / "release.csv").read_bytes() == (folders[0] / "release.csv").read_bytes()

@@ -88,6 +88,16 @@ def test_a_name_that_stands_for_two_sets_or_for_missing_is_not_used():
     assert "?" not in set(made.data["x"])
 
 
+def test_no_name_tells_who_was_suppressed():
+    """Six are suppressed whole for towns that hardly anybody has: the names of what is released have none of these."""
+    frame = towns(46).assign(town=["t0"] * 20 + ["t2"] * 20 + ["lonely"] * 3 + ["odd"] * 3)
+    tree = [[town, "inland", "*"] for town in ("t0", "t2", "lonely", "odd")]
+    roles = Roles(quasi=("town",), confidential=("ill",), hierarchies={"town": tree})
+    release = shoal.protect(shoal.Table.of(frame), "recoding", k=5, suppress=0.2, highest={"town": 0}, roles=roles)
+    assert sorted(set(release.table.column("town").to_pylist())) == ["*", "t0", "t2"]
+    assert set(release.table.labels["town"]) <= {"t0", "t2"}
+
+
 def test_a_certificate_whose_names_are_not_the_files_is_refused(tmp_path):
     path = tmp_path / "towns.csv"
     write_table(shoal.Table.of(towns()), path)

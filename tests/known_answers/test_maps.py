@@ -413,7 +413,8 @@ def test_no_report_calls_a_release_k_anonymous_that_is_not(name, tmp_path):
     patients = shoal.invented_patients(150)
     write_table(patients, tmp_path / "patients.csv")
     roles = Roles(quasi=("age", "income", "visits"), identifier=("name",), confidential=("diagnosis",), target="diagnosis")
-    recipe = Recipe(tmp_path / "patients.csv", roles, (make("method", name),))
+    needed = {"recode": {"columns": ("age",), "cuts": (0, 50, 150)}}  # what no default can say
+    recipe = Recipe(tmp_path / "patients.csv", roles, (make("method", name, needed.get(name, {})),))
     said = protect_to_folder(recipe, tmp_path / "run").model_dump(mode="json")
     classes = next(m for m in said["measures"] if m["name"] == "k-anonymity")
     promised = [p["value"] for p in said["promises"] if p["what"] == "k-anonymity"]

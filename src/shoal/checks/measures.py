@@ -40,7 +40,7 @@ def columns_to_recount(certificate: TableCertificate, names: Sequence[str]) -> l
     """The columns of a file that recounting its measures reads; where numbers of households are released, all, since members may share any."""
     if set(certificate.roles.household) & set(names):
         return list(names)
-    return [column for column in (*certificate.roles.quasi, *columns_held(certificate, names)) if column in names]
+    return list(dict.fromkeys(column for column in (*certificate.roles.quasi, *columns_held(certificate, names)) if column in names))
 
 
 def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[Checked], list[str]]:

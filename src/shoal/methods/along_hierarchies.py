@@ -124,14 +124,11 @@ def _numbered_anew(codes: Int32Array) -> Int32Array:
 
 def _cells(levels: ColumnLevels, codes: Int32Array, level: IntArray, missing: str) -> Published:
     """A column's cells by group; a group at level -1 shows nothing."""
-    hidden = level < 0
-    at = np.where(hidden, 0, level)
-    published = (
-        at_levels(levels, at, levels.coded.nodes[at, codes].astype(np.int64), missing)
-        if not hidden.all()
-        else Published(pa.nulls(len(level), pa.string()), {})
-    )
-    texts = [cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), published.cells.to_pylist())]
+    shown = np.flatnonzero(level >= 0)
+    nodes = levels.coded.nodes[level[shown], codes[shown]].astype(np.int64)
+    published = at_levels(levels, level[shown], nodes, missing)  # of those alone: names are told, also of cells that are not there
+    texts = np.full(len(level), cell.SUPPRESSED, object)
+    texts[shown] = published.cells.to_pylist()
     return Published(pa.array(texts, pa.string()), published.labels)
 
 

@@ -145,11 +145,17 @@ class Generalization(ColumnMethod):
         there = pa.array(np.flatnonzero(used))
         made |= {column: Published(one.cells.take(there), one.labels) for column, one in plan.cells.items()}
         cells = {column: one.cells for column, one in made.items()}
-        labels = {column: one.labels for column, one in made.items() if one.labels is not None}
+        labels = {column: _told(one) for column, one in made.items() if one.labels is not None}
         promised = self.promises(counts.table, roles, columns)
         step = replace(self.step(columns, self.guarantees, promised), outcome=plan.outcome)
         recoding = Recoding(counts, plan.combination, dense, plan.rows, cells, labels)
         return recoded(table, recoding, roles, step, chance, tuple(warnings))
+
+
+def _told(one: Published) -> dict[str, str]:
+    """The names of cells that are there: of others they would tell what is suppressed."""
+    names, there = one.labels or {}, one.cells.unique().to_pylist()
+    return {cell: names[cell] for cell in there if cell in names}
 
 
 class CloseGeneralization(Generalization):
