@@ -5,6 +5,8 @@ python docs/generate.py --check          changes nothing; fails when one of them
 python docs/generate.py --census FILE    also the measured figures, which need the Census file (1,080 records, 13 columns)
 python docs/generate.py --reuters FOLDER also those of collections, which need Reuters' eight classes (r8-train-all-terms.txt, r8-test-all-terms.txt)
 python docs/generate.py --adult FILE     also those of releases to learn from, which need the Adult file (30,162 complete records, 9 columns)
+                                         and, in a folder `hierarchies` beside it, those of its columns
+python docs/generate.py --only tds,tdr   these names alone; with --adult or --census the pages of methods, and README's rows
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 import shoal
 from shoal.certificate import schema
 from shoal.example import EDUCATION
+from shoal.hierarchy import Hierarchy
 from shoal.registry import Kind, known, make
 from shoal.runs.learning import learn
 
@@ -63,9 +66,13 @@ LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
         {"k": 10, "publish": "counts"},
         {"k": 10, "order": "fewest-first"},
     ],
+    "tds": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
+    "tdr": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
+    "kadet": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
     "recode": [{"columns": ("age",), "cuts": (0, 25, 35, 45, 55, 65, 91)}, {"columns": ("age",), "cuts": (0, 40, 91)}],
 }
 TARGET = "salary-class"  # of Adult; the other eight columns are quasi-identifiers
+WITH_HIERARCHIES = ("tds", "tdr", "kadet")  # of Adult's categories, unless a run says none; ages are cut on the way
 CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
 PATIENT_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("mdav", {"k": 25}))
 PATIENT_ROLES = shoal.Roles(
@@ -119,9 +126,11 @@ def out_of_date() -> list[Path]:
     return found
 
 
-def fill_parameters() -> None:
+def fill_parameters(only: Sequence[str] = ()) -> None:
     """Write every parameter table."""
     for kind, name, cls in _registered():
+        if only and name not in only:
+            continue
         page = page_of(kind, name)
         page.write_text(filled(page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)), encoding="utf-8")
 
@@ -131,11 +140,11 @@ def schema_text() -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Certificate", **schema()}, indent=2) + "\n"
 
 
-def fill_measured(census_file: Path) -> None:
+def fill_measured(census_file: Path, only: Sequence[str] = ()) -> None:
     """Write every table of measured figures. Everything runs with seed 1, and the intruder knows every record and quasi-identifier."""
     census = shoal.read_table(census_file)
     census_roles = shoal.Roles(quasi=census.columns)
-    for name, runs in METHOD_RUNS.items():
+    for name, runs in _wanted(METHOD_RUNS, only):
         rows = [_method_row(census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run), run) for run in runs]
         heads = (
             "parameters",
@@ -149,6 +158,12 @@ def fill_measured(census_file: Path) -> None:
         )
         _fill("method", name, _table(heads, rows))
         _fill_readme(name, f"{rows[0][0]}: {rows[0][3]}, {rows[0][5]}")
+    if not only:
+        _fill_measures_and_attacks(census, census_roles)
+
+
+def _fill_measures_and_attacks(census: shoal.Table, census_roles: shoal.Roles) -> None:
+    """The pages of measures and attacks, each with the same releases."""
     releases = [
         (f"Census, {_said(name, run)}", census, shoal.protect(census, name, roles=census_roles, seed=SEED, **run))
         for name, run in CENSUS_RELEASES
@@ -193,19 +208,25 @@ def fill_households() -> None:
     _fill("attack", "household-linkage", _table(("release", "hits", "95 % interval", "blind guessing"), rows))
 
 
-def fill_learned(adult_file: Path) -> None:
+def fill_learned(adult_file: Path, only: Sequence[str] = ()) -> None:
     """The pages of methods whose releases are learnt from, and of what their cells leave open. Seed 1; the intruder knows 2,000 records."""
     adult = shoal.read_table(adult_file)
     quasi = tuple(column for column in adult.columns if column != TARGET)
-    roles = shoal.Roles(quasi=quasi, confidential=(TARGET,), target=TARGET).check(adult)
+    plain = shoal.Roles(quasi=quasi, confidential=(TARGET,), target=TARGET)
+    trees = {column: adult_file.parent / "hierarchies" / f"adult_hierarchy_{column}.csv" for column in quasi if column != "age"}
+    along = replace(plain, hierarchies={column: Hierarchy.of(path) for column, path in trees.items() if path.exists()})
     heads = ("parameters", "smallest class", "NCP", "distance linkage", "probabilistic linkage", "accuracy", "loss, points")
     penalties = []
-    for name, runs in LEARNING_RUNS.items():
-        rows = [_learned_row(adult, roles, name, run) for run in runs]
+    for name, runs in _wanted(LEARNING_RUNS, only):
+        rows = []
+        for run in runs:
+            roles = along if name in WITH_HIERARCHIES and run.get("hierarchies") != "none" else plain
+            rows.append(_learned_row(adult, roles.check(adult), name, run))
         _fill("method", name, _table(heads, rows))
         _fill_readme(name, f"{rows[0][0]}, Adult: {rows[0][2]}, {rows[0][3]}")
         penalties += [(f"Adult, {_said(name, run)}", row[2]) for run, row in zip(runs, rows) if run in ({"k": 10}, {"k": 100})]
-    _fill("measure", "ncp", _table(("release", "value"), penalties))
+    if not only:
+        _fill("measure", "ncp", _table(("release", "value"), penalties))
 
 
 def fill_collections(reuters_folder: Path) -> None:
@@ -216,11 +237,16 @@ def fill_collections(reuters_folder: Path) -> None:
         _fill(kind, name, _table(heads, rows))
 
 
+def _wanted(runs: dict[str, Sequence[dict[str, Any]]], only: Sequence[str]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
+    return [(name, its) for name, its in runs.items() if not only or name in only]
+
+
 def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[str, Any]) -> tuple[str, ...]:
-    release = shoal.protect(adult, name, roles=roles, seed=SEED, **run)
+    given = {key: value for key, value in run.items() if key != "hierarchies"}
+    release = shoal.protect(adult, name, roles=roles, seed=SEED, **given)
     scores = shoal.measure(adult, release, "k-anonymity", "ncp")
     hits = shoal.attack(adult, release, "distance-linkage", "probabilistic-linkage", records=2000, seed=SEED)
-    learned = learn(adult, roles, [make("method", name, run)], SEED, ["decision-tree"])[0]
+    learned = learn(adult, roles, [make("method", name, given)], SEED, ["decision-tree"])[0]
     return (
         ", ".join(f"{key} = {_words(value)}" for key, value in run.items()),
         f"{scores['k-anonymity'].value:,}",
@@ -299,18 +325,20 @@ def main() -> None:
     parser.add_argument("--census", type=Path)
     parser.add_argument("--adult", type=Path)
     parser.add_argument("--reuters", type=Path)
+    parser.add_argument("--only", type=lambda names: tuple(names.split(",")), default=())
     given = parser.parse_args()
     if given.check:
         if stale := out_of_date():
             sys.exit("Out of date, run python docs/generate.py: " + ", ".join(str(page.relative_to(DOCS)) for page in stale))
         return
-    fill_parameters()
+    fill_parameters(given.only)
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     if given.census:
-        fill_measured(given.census)
-        fill_households()
+        fill_measured(given.census, given.only)
+        if not given.only:
+            fill_households()
     if given.adult:
-        fill_learned(given.adult)
+        fill_learned(given.adult, given.only)
     if given.reuters:
         fill_collections(given.reuters)
 
