@@ -215,6 +215,8 @@ def _answers(codes: Int32Array, columns: Sequence[Column], of: IntArray, questio
 def _best(table: _Table, node: _Node, span: IntArray) -> _Candidate | None:
     """C4.5's choice among the splits that keep k."""
     size = int(table.rows[node.inside].sum())
+    if table.public.all() and size < 2 * table.k:
+        return None  # its spans are its own records
     if size < 2 * table.least or len(np.unique(table.target[node.inside])) < 2:
         return None
     whose = class_ids([span[node.open]])[0]
