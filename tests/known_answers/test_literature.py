@@ -12,6 +12,7 @@ from shoal.kernels.trees.anonymous import Question, grow_anonymous, reached, spa
 from shoal.methods import Kadet, Tdr, Tds
 from shoal.randomness import chance_for
 from shoal.roles import Roles
+from shoal.runs.recipe import apply_steps
 from shoal.table import Table
 from tests.data import data_path
 
@@ -170,6 +171,22 @@ def test_refusals(method):
         protected(method(k=2), {**EIGHT, "sick": ["yes"] * 8}, ("town",))
     with pytest.raises(ParameterError, match="is the target"):
         protected(method(k=2, columns=("town", "sick")), EIGHT, ("town",))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_persons_are_counted_where_their_rows_agree_and_else_refused(method):
+    # Each of four persons has two rows. Where age is the same in both, k = 2 is two persons; where it is not, rows would be counted.
+    persons = [1, 1, 2, 2, 3, 3, 4, 4]
+    columns = {"person": persons, "age": [21, 21, 22, 22, 41, 41, 42, 42], "sick": ["no"] * 4 + ["yes"] * 4}
+    roles = {"quasi": ("age",), "target": "sick", "person": ("person",)}
+    table = Table.of(columns)
+    words = {"confidence": 0.5} if method is Kadet else {}
+    release = apply_steps(table, Roles(**roles).check(table), [method(k=2, **words)], 1)
+    assert sorted(release.table.column("age").to_pylist()) == ["[21..22]"] * 4 + ["[41..42]"] * 4
+    assert [(one.value, one.unit) for one in release.promises] == [(2, "persons")]
+    table = Table.of({**columns, "age": [21, 22, 23, 24, 41, 42, 43, 44]})
+    with pytest.raises(ParameterError, match="counts rows, and rows of one person differ"):
+        apply_steps(table, Roles(**roles).check(table), [method(k=2)], 1)
 
 
 @pytest.mark.parametrize(
