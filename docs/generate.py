@@ -70,9 +70,13 @@ LEARNING_RUNS: dict[str, Sequence[dict[str, Any]]] = {
     "datafly": [{"k": 10, "suppress": 0.05}, {"k": 5, "suppress": 0.05}, {"k": 10}],
     "incognito": [{"k": 10, "suppress": 0.05}, {"k": 5, "suppress": 0.05}, {"k": 10}],
     "local-suppression": [{"k": 10}, {"k": 5}, {"k": 5, "subsets": 3}, {"k": 10, "rule": "wildcard"}, {"k": 5, "rule": "wildcard"}],
+    "tds": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
+    "tdr": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
+    "kadet": [{"k": 10}, {"k": 5}, {"k": 100}, {"k": 10, "hierarchies": "none"}],
     "recode": [{"columns": ("age",), "cuts": (0, 25, 35, 45, 55, 65, 91)}, {"columns": ("age",), "cuts": (0, 40, 91)}],
 }
-ALONG = ("local-recoding", "recoding", "datafly", "incognito")  # measured with Adult's hierarchies
+ALONG = dict.fromkeys(("local-recoding", "recoding", "datafly", "incognito"), "all")  # measured with Adult's hierarchies
+ALONG |= dict.fromkeys(("tds", "tdr", "kadet"), "categories")  # which cut ages by themselves
 TARGET = "salary-class"  # of Adult; the other eight columns are quasi-identifiers
 CENSUS_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("rank-swapping", {"p": 10}), ("noise", {"p": 0.1}))
 PATIENT_RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (("mdav", {"k": 5}), ("mdav", {"k": 25}))
@@ -127,9 +131,11 @@ def out_of_date() -> list[Path]:
     return found
 
 
-def fill_parameters() -> None:
+def fill_parameters(only: Sequence[str] = ()) -> None:
     """Write every parameter table."""
     for kind, name, cls in _registered():
+        if only and name not in only:
+            continue
         page = page_of(kind, name)
         page.write_text(filled(page.read_text(encoding="utf-8"), "parameters", parameter_table(cls)), encoding="utf-8")
 
@@ -213,12 +219,20 @@ def fill_learned(adult_file: Path, only: Collection[str] = ()) -> None:
     trees = {column: adult_file.parent / "hierarchies" / f"adult_hierarchy_{column}.csv" for column in quasi}
     heads = ("parameters", "smallest class", "NCP", "distance linkage", "probabilistic linkage", "accuracy", "loss, points")
     penalties = []
+    given = {
+        "all": replace(plain, hierarchies=trees),
+        "categories": replace(plain, hierarchies={c: t for c, t in trees.items() if c != "age"}),
+    }
     for name in _asked(LEARNING_RUNS, only):
-        runs, roles = LEARNING_RUNS[name], (replace(plain, hierarchies=trees) if name in ALONG else plain).check(adult)
-        rows = [_learned_row(adult, roles, name, run) for run in runs]
+        rows = []
+        for run in LEARNING_RUNS[name]:
+            roles = plain if run.get("hierarchies") == "none" else given.get(ALONG.get(name, "none"), plain)
+            rows.append(_learned_row(adult, roles.check(adult), name, run))
         _fill("method", name, _table(heads, rows))
         _fill_readme(name, f"{rows[0][0]}, Adult: {rows[0][2]}, {rows[0][3]}")
-        penalties += [(f"Adult, {_said(name, run)}", row[2]) for run, row in zip(runs, rows) if run in ({"k": 10}, {"k": 100})]
+        penalties += [
+            (f"Adult, {_said(name, run)}", row[2]) for run, row in zip(LEARNING_RUNS[name], rows) if run in ({"k": 10}, {"k": 100})
+        ]
     if not only:
         _fill("measure", "ncp", _table(("release", "value"), penalties))
 
@@ -237,10 +251,11 @@ def _asked(names: Iterable[str], only: Collection[str]) -> list[str]:
 
 
 def _learned_row(adult: shoal.Table, roles: shoal.Roles, name: str, run: dict[str, Any]) -> tuple[str, ...]:
-    release = shoal.protect(adult, name, roles=roles, seed=SEED, **run)
+    given = {key: value for key, value in run.items() if key != "hierarchies"}
+    release = shoal.protect(adult, name, roles=roles, seed=SEED, **given)
     scores = shoal.measure(adult, release, "k-anonymity", "ncp")
     hits = shoal.attack(adult, release, "distance-linkage", "probabilistic-linkage", records=2000, seed=SEED)
-    learned = learn(adult, roles, [make("method", name, run)], SEED, ["decision-tree"])[0]
+    learned = learn(adult, roles, [make("method", name, given)], SEED, ["decision-tree"])[0]
     return (
         ", ".join(f"{key} = {_words(value)}" for key, value in run.items()),
         f"{scores['k-anonymity'].value:,}",
@@ -325,7 +340,7 @@ def main() -> None:
         if stale := out_of_date():
             sys.exit("Out of date, run python docs/generate.py: " + ", ".join(str(page.relative_to(DOCS)) for page in stale))
         return
-    fill_parameters()
+    fill_parameters(given.only)
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     if given.census:
         fill_measured(given.census, given.only)

@@ -15,16 +15,18 @@ METHODS = (
     *("mdav", "mdav-large", "v-mdav", "individual-ranking", "z-projection", "pca-projection", "c-tca", "k-tca", "kde"),
     *("rank-swapping", "noise", "mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined"),
     *("anti-unification", "anti-unification-safe", "local-suppression", "local-recoding", "recoding", "datafly", "incognito"),
+    *("tds", "tdr", "kadet"),
     *CODING,
 )
 NO_ORDINAL = ("kde", "noise", "top-coding", "bottom-coding", "rounding")
 NUMBERS_ONLY = ("individual-ranking", "z-projection", "pca-projection", "rank-swapping", *NO_ORDINAL)
-LEARNING = ("infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")  # a target is needed
+LITERATURE = ("tds", "tdr", "kadet")
+LEARNING = ("infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined", *LITERATURE)  # a target is needed
 ALONG = ("local-recoding", "recoding", "datafly")  # hierarchies, which are made where none is given
 ALONG_HIERARCHIES = (*ALONG, "incognito")
 CLOSE = ("mondrian", "infogain-mondrian", "balanced-mondrian", "anti-unification-safe", "local-suppression", *ALONG)
 DIVERSE = ("c-tca", "k-tca", "kactus", "kactus-refined", *CLOSE)
-GENERALIZING = (*CLOSE, "kactus", "kactus-refined", "incognito")  # cells that cover what was there
+GENERALIZING = (*CLOSE, "kactus", "kactus-refined", "incognito", *LITERATURE)  # cells that cover what was there
 FOLLOWING = (*ALONG_HIERARCHIES, "mondrian", *LEARNING)
 WITHOUT_K = ("individual-ranking", "k-tca", "kde", "rank-swapping", "noise", "anti-unification", *CODING)
 LOSSES = ("iyengar", "iyengar", "entropy", "precision", "discernibility", "class-size")
@@ -395,6 +397,7 @@ def _own_parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
     pick = rng.choice
     published = {"publish": pick(("counts", "sets", "intervals", "mean"))} if rng.random() < 0.7 else {}
     quasi = [case.columns[name] for name in case.role("quasi")]
+    beside = [*case.role("confidential"), *case.role("other")]
     plain = all(column.kind == "number" and not column.codes and None not in column.values for column in quasi)
     tca = {"views": pick((1, 2, 3)), **({"coding": "prototype", "refine": "none"} if rng.random() < (0.9 if plain else 0.03) else {})}
     own: dict[str, dict[str, Any]] = {
@@ -416,6 +419,7 @@ def _own_parameters(rng: Random, case: Case, method: str) -> dict[str, Any]:
         "recoding": {"suppress": pick((0.0, 0.0, 0.1, 0.5)), "suppressed": pick(("starred", "dropped")), "loss": pick(LOSSES)},
         "datafly": {"suppress": pick((0.0, 0.1, 0.3)), "suppressed": pick(("starred", "dropped"))},
         "incognito": {"suppress": pick((0.0, 0.1))},
+        "kadet": {"private": (pick(beside),)} if beside and rng.random() < 0.5 else {},
         "anti-unification-safe": {
             "order": pick(("least-suppressed", "fewest-first", "most-first")),
             "numeric": pick(("intervals", "bins", "values")),

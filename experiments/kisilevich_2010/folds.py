@@ -24,6 +24,7 @@ from shoal.runs.sample import sample
 SECRET = 2010
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Points = tuple[FloatArray, FloatArray, NDArray[np.bool_], IntArray, IntArray]  # train, test, which are categories, labels, truth
 TREE, BAYES, LOGISTIC, BOOSTING = "decision-tree", "naive-bayes", "logistic-regression", "gradient-boosting"
 STOP = "decision tree, rows with missing values stop"
 PROTOCOLS = {
@@ -39,7 +40,7 @@ class Fold:
 
     ncp: float
     accuracy: dict[str, float]
-    points: tuple[FloatArray, FloatArray, NDArray[np.bool_], IntArray, IntArray] | None  # kept while learners may still be asked for
+    points: Points | None  # kept while learners may still be asked for
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,20 @@ def _fold(data: Data, method: Method | None, repeat: int, fold: int, learner: st
     one = _DONE[key]
     if learner not in one.accuracy:
         assert one.points is not None
-        train, test, nominal, labels, truth = one.points
-        some = ~np.isnan(train).all(axis=0)  # a column that is suppressed throughout teaches nothing, and stops scikit-learn's boosting
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            classes = int(max(labels.max(), truth.max())) + 1
-            fit = partial(decision_tree, missing="stop") if learner == STOP else LEARNERS[learner]
-            predicted = fit(train[:, some], test[:, some], nominal[some], labels, classes, SECRET)
-        one.accuracy[learner] = float((predicted == truth).mean())
+        one.accuracy[learner] = learned(one.points, learner)
     return one
+
+
+def learned(points: Points, learner: str) -> float:
+    """Accuracy of a learner."""
+    train, test, nominal, labels, truth = points
+    some = ~np.isnan(train).all(axis=0)  # a column that is suppressed throughout teaches nothing, and stops scikit-learn's boosting
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        classes = int(max(labels.max(), truth.max())) + 1
+        fit = partial(decision_tree, missing="stop") if learner == STOP else LEARNERS[learner]
+        predicted = fit(train[:, some], test[:, some], nominal[some], labels, classes, SECRET)
+    return float((predicted == truth).mean())
 
 
 def forget(data: Data) -> None:
@@ -98,7 +104,8 @@ def forget(data: Data) -> None:
 
 
 @cache
-def _half(name: str, data: Data, repeat: int) -> IntArray:
+def half_of(name: str, data: Data, repeat: int) -> IntArray:
+    """Which half each row is in."""
     return halves(data.table.codes(CLASS), rng_for(SECRET, "halves", name, repeat))
 
 
@@ -108,7 +115,7 @@ def _leaking(data: Data) -> Data:
 
 
 def _protected(data: Data, method: Method | None, repeat: int, fold: int, protocol: str) -> Fold:
-    half = _half(data.halves, data, repeat)
+    half = half_of(data.halves, data, repeat)
     train, test = np.flatnonzero(half == fold), np.flatnonzero(half != fold)
     if protocol == "in-fold, discretised":
         seen = discretised(data, train, "discretised in-fold")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.kisilevich_2010.cutting import KactusCut
 from experiments.kisilevich_2010.folds import BAYES, BOOSTING, LOGISTIC, PROTOCOLS, STOP, TREE, curve, forget, run
+from experiments.kisilevich_2010.literature import compared
+from experiments.kisilevich_2010.printing import print_table as _print
+from experiments.kisilevich_2010.printing import published as _published
 from experiments.kisilevich_2010.ranks import ranked
 from experiments.kisilevich_2010.sets import FILES, Q_SETS, Data, adult, small
 from experiments.kisilevich_2010.speed import timed
@@ -22,7 +22,6 @@ from shoal.contracts import Method
 from shoal.methods import BalancedMondrian, InfogainMondrian, Kactus, KactusRefined, Mondrian
 from shoal.runs.learning import combined_f_test
 
-HERE = Path(__file__).parent
 LEARNERS = {"C4.5": TREE, "NB": BAYES, "Logistic": LOGISTIC}
 SLOW = ("Nurse", "Waveform", "Adult 14/14", "Adult, all rows 14/14")  # logistic regression on these: one repeat
 METHODS: dict[str, Callable[[int], Method]] = {
@@ -57,11 +56,12 @@ class Amount:
     repeats: int
     fewer: int  # where a release takes long: the smaller Q-sets, the search for weights
     scales: tuple[int, ...]
+    literature_ks: tuple[int, ...] = (5, 20, 50, 100, 500, 1000)
     every: int = 1  # of so many rows of Adult, one
 
 
 FULL = Amount(False, (*FILES, "Adult", "Adult, all rows"), (1, 5, 10, 15, 20, 30), (5, 30, 100, 500, 1000), 5, 2, (5, 10, 15, 20, 25, 30))
-QUICK = Amount(True, ("Japanese Credit", "Glass", "TTT"), (1, 5, 30), (30, 100), 1, 1, (5,), 6)
+QUICK = Amount(True, ("Japanese Credit", "Glass", "TTT"), (1, 5, 30), (30, 100), 1, 1, (5,), (20, 100), 6)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -78,11 +78,6 @@ def main(words: Sequence[str] | None = None) -> None:
         with threadpool_limits(1):  # threads that wait for one another would be counted as CPU seconds
             TABLES[name](amount)
         print(f"({name}: {time.process_time() - before:.0f} CPU seconds)\n", flush=True)
-
-
-def _published() -> list[dict[str, str]]:
-    with (HERE / "published.csv").open() as file:
-        return list(csv.DictReader(file))
 
 
 # ---- section 5.4 -------------------------------------------------------------------------------------------------------------
@@ -424,23 +419,13 @@ def _scalability(amount: Amount) -> None:
     )
 
 
-# ---- paper -------------------------------------------------------------------------------------------------------------------
+def _generalization(amount: Amount) -> None:
+    compared("generalization", amount.literature_ks, amount.repeats, amount.every)
 
 
-def _print(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], digits: int) -> None:
-    """An aligned table: words to the left, numbers to the right."""
-    text = [[f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *text)]
-    words = [all(isinstance(row[j], str) for row in rows) for j in range(len(heads))]
-
-    def line(cells: Sequence[str]) -> str:
-        return "  ".join(c.ljust(w) if word else c.rjust(w) for c, w, word in zip(cells, widths, words)).rstrip()
-
-    print(" " * 110, end="\r", file=sys.stderr, flush=True)
-    print(title)
-    print(line(heads))
-    print("  ".join("-" * w for w in widths))
-    print("\n".join(line(row) for row in text) + "\n", flush=True)
+def _suppression(amount: Amount) -> None:
+    for trees in ("suppression", "suppression, numbers too"):
+        compared(trees, amount.literature_ks, 1, amount.every)
 
 
 TABLES: Mapping[str, Callable[[Amount], None]] = {
@@ -451,4 +436,6 @@ TABLES: Mapping[str, Callable[[Amount], None]] = {
     "acceptance": _acceptance,
     "weights": _weights,
     "scalability": _scalability,
+    "generalization": _generalization,
+    "suppression": _suppression,
 }

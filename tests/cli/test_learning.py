@@ -20,6 +20,7 @@ from tests.cli.conftest import read_csv, write_csv
 
 ALL = ("mondrian", "infogain-mondrian", "balanced-mondrian", "kactus", "kactus-refined")
 GUIDED = ALL[1:]
+LITERATURE = ("tds", "tdr", "kadet")  # which keep k alone
 ROLES = ("--quasi", "age,town,pay", "--confidential", "ill", "--target", "sick")
 
 
@@ -108,6 +109,29 @@ def test_a_parquet_release_says_the_same(released, shoal, desk, method):
     ok(shoal("measure", folder, "--measure", "ncp"))
     ok(shoal("sample", folder / "release.parquet", "-o", desk / "points.csv"))
     assert not any(set("{}[|*") & set(word) for row in read_csv(desk / "points.csv") for word in row.values())
+
+
+@pytest.mark.parametrize("method", LITERATURE)
+def test_the_systems_of_the_literature(released, shoal, refused, table, method):
+    folder = released("protect", table, *ROLES, "-m", method, "-p", "k=4", "--seed", "1")
+    assert smallest(folder, "age", "town", "pay") >= 4
+    said = json.loads((folder / "certificate.json").read_text())
+    assert [(p["what"], p["value"], p["unit"]) for p in said["promises"]] == [("k-anonymity", 4, "rows")]
+    assert {row["age"] for row in read_csv(folder / "release.csv")} - {"*"}  # sick goes with age, and nothing else
+    ok(shoal("verify", folder / "release.csv", folder / "certificate.json"))
+    ok(shoal("measure", folder, "--target", "sick", "--learner", "decision-tree"))
+    rules = json.loads(ok(shoal("patterns", folder, "--json")).out)
+    assert sum(one["support"] for one in rules["patterns"]) == 60
+    refused("protect", table, *ROLES, "-m", method, "-p", "l=2", "-o", folder / "no", says="keeps k alone")
+    refused("protect", table, *ROLES[:-2], "--other", "sick", "-m", method, "-o", folder / "no", says="needs a target")
+
+
+def test_a_tree_of_wards_that_nobody_knows(released, refused, table):
+    roles = ("--quasi", "age,town", "--other", "pay", "--target", "sick")
+    folder = released("protect", table, *roles, "-m", "kadet", "-p", "k=4", "-p", "private=pay")
+    assert smallest(folder, "age", "town") >= 4
+    assert len({row["pay"] for row in read_csv(folder / "release.csv")}) > 50
+    refused("protect", table, *roles, "-m", "kadet", "-p", "private=age", "-o", folder / "no", says="cannot be private")
 
 
 def test_a_run_can_be_run_again(released, run):

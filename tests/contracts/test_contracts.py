@@ -62,6 +62,7 @@ def test_method(name):
         ("local-suppression", {"rule": "wildcard", "search": "exact", "k": 5}),
         ("local-suppression", {"search": "greedy", "l": 2}),
         ("local-suppression", {"subsets": 1}),
+        ("kadet", {"private": ("mark",), "confidence": 0.5}),
     ],
 )
 def test_method_with_other_parameters(name, parameters):

@@ -5,6 +5,7 @@ from shoal.methods.coding import BottomCoding, TopCoding
 from shoal.methods.density import Kde
 from shoal.methods.full_domain import Datafly, Incognito, OptimalRecoding
 from shoal.methods.kactus import Kactus, KactusRefined
+from shoal.methods.kadet import Kadet
 from shoal.methods.local_recoding import LocalRecoding
 from shoal.methods.local_suppression import LocalSuppression
 from shoal.methods.maps import CTca, KTca
@@ -13,6 +14,7 @@ from shoal.methods.mondrian import BalancedMondrian, InfogainMondrian, Mondrian
 from shoal.methods.noise import Noise
 from shoal.methods.recode import Recode
 from shoal.methods.rounding import Rounding
+from shoal.methods.specialization import Tdr, Tds
 from shoal.methods.swapping import RankSwapping
 
 METHODS = (
@@ -43,6 +45,9 @@ METHODS = (
     LocalSuppression,
     Datafly,
     Incognito,
+    Tds,
+    Tdr,
+    Kadet,
 )
 
 __all__ = [
@@ -59,6 +64,7 @@ __all__ = [
     "KTca",
     "Kactus",
     "KactusRefined",
+    "Kadet",
     "Kde",
     "LocalRecoding",
     "LocalSuppression",
@@ -71,6 +77,8 @@ __all__ = [
     "RankSwapping",
     "Recode",
     "Rounding",
+    "Tdr",
+    "Tds",
     "TopCoding",
     "VMdav",
     "ZProjection",
