@@ -49,6 +49,7 @@ class Kadet(Generalization):
 
     name: ClassVar[str] = "kadet"
     title: ClassVar[str] = "kADET, a k-anonymous decision tree"
+    finds: ClassVar[tuple[str, ...]] = ("leaves", "classes")
     uses_target: ClassVar[Literal["always", "never"]] = "always"
     private: tuple[str, ...] | None = Field(
         None, description="Columns beside these that no intruder knows and the tree may ask for, too; they are released as they are"

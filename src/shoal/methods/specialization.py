@@ -34,6 +34,7 @@ class TopDown(Generalization):
     """Begin with nothing shown, and show more, value by value and the same in all records, while every class keeps k records."""
 
     uses_target: ClassVar[Literal["always", "never"]] = "always"
+    finds: ClassVar[tuple[str, ...]] = ("specializations",)
 
     def wants_diversity(self) -> bool:
         """k alone."""
