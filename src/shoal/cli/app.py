@@ -38,6 +38,7 @@ from shoal.cli.options import (
     keep_or_escape,
     reading_of,
 )
+from shoal.cli.risk import risk as risk_of
 
 if TYPE_CHECKING:
     from shoal.roles import Roles
@@ -54,6 +55,7 @@ app = typer.Typer(
 app.add_typer(documents)
 app.add_typer(collection)
 app.command("hierarchy")(hierarchy_of)
+app.command("risk")(risk_of)
 
 
 def _version(asked: bool) -> None:
