@@ -136,6 +136,14 @@ def test_a_bounded_search_says_what_it_did_not_look_at():
     assert (found.keys, found.keys_all_found) == ((), False)
 
 
+def test_where_only_keys_are_left_to_look_for():
+    """All rows are in pairs, so larger sets have no special unique; what tells the pairs apart is on larger ones."""
+    table = {f"c{j}": [i >> j & 1 for i in range(8) for _ in range(2)] for j in range(3)}
+    found = shoal.risk(table, quasi=list(table), size=2)
+    assert found.special == 0
+    assert found.notes == ("Sets of more than 2 columns were not looked at, 1 of all 7 sets: keys that need more columns are not counted.",)
+
+
 def test_sentences_do_not_comfort():
     pairs = {"sex": ["f", "f", "m", "m"]}
     assert shoal.risk(pairs, quasi="sex").sentence.startswith(
@@ -153,6 +161,8 @@ def test_what_cannot_be_counted():
         shoal.risk({"age": []}, quasi="age")
     with pytest.raises(ParameterError, match="at most 100"):
         shoal.risk({f"c{j}": [1] for j in range(101)}, quasi=[f"c{j}" for j in range(101)])
+    with pytest.raises(ParameterError, match="fewer than 28 columns"):
+        shoal.risk({f"c{j}": [1] for j in range(30)}, quasi=[f"c{j}" for j in range(30)], fraction=0.1)
     for wrong in ({"size": 0}, {"tells": 0.0}, {"tells": 1.5}, {"fraction": 2.0}, {"score": "skinner"}):
         with pytest.raises(ParameterError):
             shoal.risk(guide(), quasi=COLUMNS, **wrong)

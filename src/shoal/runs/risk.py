@@ -31,6 +31,7 @@ from shoal.table import Table
 ScoreName = Literal["elliot", "ihsn"]
 SCORES = {"elliot": elliot, "ihsn": ihsn}
 BELOW = (2, 3, 5, 10)  # class sizes that rules of practice ask for
+DIS_COLUMNS = 28  # from which on its exponent, 1 + (8 - M) / 20, would turn the order of scores round
 LISTED = 8  # special uniques kept of each record, the smallest first
 AS_IT_IS = "This is the file as it is; how many are unique in the population is not estimated here."
 DIFFER = "Rows of one person differ in what is looked at, so what tells persons apart is not counted pair by pair: classes and special uniques are."
@@ -206,6 +207,12 @@ def _check(table: Table, roles: Roles, size: int | None, tells: float | None, fr
     for name, share in (("tells", tells), ("fraction", fraction)):
         if share is not None and not 0 < share <= 1:
             raise ParameterError(f"{name} is a share above 0 and at most 1, got {share:g}.", about=name)
+    if fraction is not None and len(roles.quasi) >= DIS_COLUMNS:
+        raise ParameterError(
+            f"DIS-SUDA is made for fewer than {DIS_COLUMNS} columns, and {len(roles.quasi)} are named. Name those that an intruder may know "
+            "together, or leave the sampling fraction out.",
+            about="fraction",
+        )
     if score not in SCORES:
         raise ParameterError(f"There is no score '{score}'. Known: {', '.join(SCORES)}.", about="score")
 
@@ -323,9 +330,11 @@ def _notes(given: Release, records: _Records, found: SpecialUniques, not_looked_
         notes.append(DIFFER)
     if not (found.complete and found.all_apart):
         every = 2 ** len(records.columns) - 1
+        lost = "keys that need more columns are not counted"
+        if not found.complete:
+            lost = f"special uniques and {lost}, and scores are made without them"
         notes.append(
-            f"Sets of more than {counted(len(found.sizes), 'column')} were not looked at, {not_looked_at:,} of all {every:,} sets: special "
-            "uniques and keys that need more columns are not counted, and scores are made without them."
+            f"Sets of more than {counted(len(found.sizes), 'column')} were not looked at, {not_looked_at:,} of all {every:,} sets: {lost}."
         )
         if fraction is not None and not found.complete:
             notes.append("DIS-SUDA needs all sets of columns, so it has no value here.")
