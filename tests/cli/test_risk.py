@@ -102,3 +102,16 @@ def test_forty_columns_say_what_was_not_looked_at(shoal, desk):
     ran = ok(shoal("risk", write_csv(desk / "wide.csv", rows), "--quasi", ",".join(rows[0]), "--size", "2"))
     assert "Sets of more than 2 columns were not looked at, 1,099,511,626,955 of all 1,099,511,627,775 sets" in ran.err
     assert "of the sets looked at" in ran.out
+
+
+def test_sizes_that_say_nothing_more_are_one_line(shoal, desk):
+    rows = [["a", "b", "c", "d"], *([str(i), str(i % 2), "x", "x"] for i in range(20))]
+    ran = ok(shoal("risk", write_csv(desk / "few.csv", rows), "--quasi", "a,b,c,d"))
+    assert "2 to 4   11    0                none tells more" in ran.out
+
+
+def test_households_are_said(shoal, desk):
+    rows = [["home", "age"], *([str(i // 2), str(i % 5)] for i in range(20))]
+    (desk / "roles.toml").write_text('quasi = ["age"]\nhousehold = ["home"]\n')
+    ran = ok(shoal("risk", write_csv(desk / "homes.csv", rows), "--roles", desk / "roles.toml"))
+    assert "20 rows, 10 households. Rows are counted: all rows of a class may be one household." in ran.err

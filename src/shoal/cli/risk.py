@@ -112,25 +112,36 @@ def _show(name: str, found: FileRisk) -> None:
         ],
     )
     print()
-    show.table(
-        "Sets of columns",
-        ["columns", "sets", "special uniques", "most telling set", "distinction", "separation", f"unique {unit}"],
-        [
-            (
-                f"{one.columns}",
-                f"{one.sets:,}",
-                f"{one.special:,}",
-                ", ".join(one.telling) or "n/a",
-                _share(one.distinction),
-                _share(one.separation),
-                show.number(one.unique),
-            )
-            for one in found.sizes
-        ],
-    )
+    _show_sizes(found)
     if found.keys is not None:
         print()
         _show_keys(found, found.keys)
+
+
+def _show_sizes(found: FileRisk) -> None:
+    """Sets by size, as far as any is special or tells more than smaller ones do."""
+    from shoal.cli import show
+
+    sizes = list(found.sizes)
+    while len(sizes) > 1 and not sizes[-1].special and sizes[-1].distinction == sizes[-2].distinction:
+        sizes.pop()
+    rows = [
+        (
+            f"{one.columns}",
+            f"{one.sets:,}",
+            f"{one.special:,}",
+            ", ".join(one.telling) or "n/a",
+            _share(one.distinction),
+            _share(one.separation),
+            show.number(one.unique),
+        )
+        for one in sizes
+    ]
+    if larger := found.sizes[len(sizes) :]:
+        which = f"{larger[0].columns} to {larger[-1].columns}" if len(larger) > 1 else f"{larger[0].columns}"
+        rows.append((which, f"{sum(one.sets for one in larger):,}", "0", "none tells more" if sizes[-1].telling else "n/a", "", "", ""))
+    names = ["columns", "sets", "special uniques", "most telling set", "distinction", "separation", f"unique {found.unit}"]
+    show.table("Sets of columns", names, rows)
 
 
 def _more(found: FileRisk) -> str:
