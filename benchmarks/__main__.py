@@ -16,6 +16,7 @@ PARTS = (
     "mondrian",
     "anti_unification",
     "recoding",
+    "special_uniques",
     "detection",
     "variants",
     "risk_terms",

@@ -22,6 +22,7 @@ _WHERE = {
     "protect": "shoal.api",
     "measure": "shoal.api",
     "attack": "shoal.api",
+    "risk": "shoal.api",
     "patterns_of": "shoal.runs.patterns",
     "invented_patients": "shoal.example",
     "invented_visits": "shoal.example",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.api import attack as attack
     from shoal.api import measure as measure
     from shoal.api import protect as protect
+    from shoal.api import risk as risk
     from shoal.documents.case import Case as Case
     from shoal.errors import ShoalError as ShoalError
     from shoal.example import invented_patients as invented_patients

@@ -1,4 +1,5 @@
-"""The same three verbs from Python: protect, measure, attack. pandas, polars or Arrow go in, and the same kind comes out."""
+"""The same verbs from Python: protect, measure, attack, and the risk of a table as it is. pandas, polars or Arrow go in, and the same kind comes
+out."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from shoal.release import Release
 from shoal.roles import Rest, Roles
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.recipe import apply_steps, ready
+from shoal.runs.risk import FileRisk, ScoreName, file_risk
 from shoal.runs.run import refuse_broken
 from shoal.runs.unit import unit_of
 from shoal.score import AttackResult, Knowledge, Score
@@ -86,6 +88,28 @@ def attack(
     attacks = [make("attack", name, parameters) for name in names]
     found = attack_all(subject, attacks, new_secret() if seed is None else seed, progress)
     return {result.name: result for result in found.results}
+
+
+def risk(
+    data: Any,
+    roles: Roles | None = None,
+    *,
+    quasi: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    size: int | None = None,
+    tells: float | None = None,
+    fraction: float | None = None,
+    score: ScoreName = "elliot",
+    progress: Progress = quiet,
+) -> FileRisk:
+    """What a table gives away as it is, over its quasi-identifiers: classes, SUDA scores, minimal keys, and what each column tells apart.
+
+    Say the roles by `roles`, or by `quasi` and `person`. `size` bounds the sets of columns that are looked at, `tells` asks for keys of that
+    distinction, `fraction`, the share of the population in the table, for DIS-SUDA. Scores of single rows are private.
+    """
+    if roles is not None and (quasi or person):
+        raise ParameterError("Give roles either as one Roles object or by quasi and person, not both.")
+    return file_risk(data, roles or Roles(quasi=_names(quasi), person=_names(person)), size, tells, fraction, score, progress)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

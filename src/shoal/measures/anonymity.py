@@ -46,7 +46,7 @@ class ClassMeasure(QuasiMeasure):
         if why := self.applies(original, release, roles):
             return self.no_value(why)
         columns = released_quasi(release, roles)
-        classes = release.once(("class sizes", *columns), lambda: _classes(release, columns))
+        classes = release.once(("class sizes", *columns), lambda: classes_of(release, columns))
         value, details = self.of_classes(classes)
         return Score(self.name, self.title, value, self.better, self.bounds, details={**details, "unit": classes.unit})
 
@@ -55,7 +55,8 @@ class ClassMeasure(QuasiMeasure):
         raise TypeError(f"{type(self).__name__} does not say what it counts")
 
 
-def _classes(release: Release, columns: list[str]) -> Classes:
+def classes_of(release: Release, columns: list[str]) -> Classes:
+    """Rows that agree on these columns, in the unit that the release is counted in."""
     codes = [release.table.codes(column) for column in columns]
     if release.persons is None:
         sizes = class_sizes(codes)

@@ -47,7 +47,7 @@ def by_person(
     """The release of `protect` made on one row per person and spread to all rows; None where rows of one person differ in what is protected."""
     persons = table.codes(roles.person[0])
     changed = {column for step in steps for column in getattr(step, "columns", None) or roles.quasi if column in table.columns}
-    if not all(_same_within(table.codes(column), persons) for column in changed):
+    if not all(same_within(table.codes(column), persons) for column in changed):
         return None
     first = _row_of_each(persons, chance.words(row_ids(table, chance), "whose row"))
     alone = table.take(first).with_columns(_values_of_persons(table, roles, persons))
@@ -97,7 +97,7 @@ def _one_row_each(original: Table, release: Release, roles: Roles, columns: Sequ
     assert release.persons is not None
     whose = original.codes(roles.person[0])
     if not all(
-        _same_within(table.codes(column), persons)
+        same_within(table.codes(column), persons)
         for table, persons in ((original, whose), (release.table, release.persons))
         for column in columns
     ):
@@ -112,7 +112,7 @@ def _of_persons(step: Step) -> Step:
     return replace(step, promises=tuple(replace(promise, unit="persons") for promise in step.promises))
 
 
-def _same_within(codes: IntArray, persons: IntArray) -> bool:
+def same_within(codes: IntArray, persons: IntArray) -> bool:
     """Whether a column is the same in all rows of a person."""
     some = np.empty(int(persons.max()) + 1, codes.dtype)
     some[persons] = codes
@@ -130,7 +130,7 @@ def _values_of_persons(table: Table, roles: Roles, persons: IntArray) -> dict[st
     different ones has l persons with different values; of the target its commonest."""
     chosen = {}
     for column in dict.fromkeys((*roles.confidential, *([roles.target] if roles.target else []))):
-        if column not in table.columns or _same_within(table.codes(column), persons):
+        if column not in table.columns or same_within(table.codes(column), persons):
             continue
         unknown = roles.missing_levels(table, column)
         code = _one_of_each(table.codes(column), persons, unknown, rarest=column in roles.confidential)
@@ -151,7 +151,7 @@ def _one_of_each(codes: IntArray, persons: IntArray, unknown: BoolArray, rarest:
 def _refuse_several_values(table: Table, made: Release, persons: IntArray) -> None:
     """Entropy and closeness are of one value a person."""
     for promise in made.promises:
-        if promise.kind.persons == "weighed" and promise.about and not _same_within(table.codes(promise.about), persons):
+        if promise.kind.persons == "weighed" and promise.about and not same_within(table.codes(promise.about), persons):
             raise ParameterError(
                 f"{promise.what} cannot be promised in persons: '{promise.about}' differs between rows of one person. "
                 "Ask for l, which counts different persons with different values, or make it one value a person.",

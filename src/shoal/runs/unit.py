@@ -40,8 +40,9 @@ def repeated(original: Table, release: Release, roles: Roles) -> str:
     for column in roles.household:
         known = _known(original, column)
         if len(np.unique(known)) < len(known) and not any(promise.kind is HOUSEHOLD_K for promise in release.promises):
+            rows_count = "What is promised counts rows" if release.promises else "Rows are counted"
             return (
-                f"'{column}' repeats: {counted(len(known), 'row')}, {counted(len(np.unique(known)), 'household')}. What is promised counts rows: "
+                f"'{column}' repeats: {counted(len(known), 'row')}, {counted(len(np.unique(known)), 'household')}. {rows_count}: "
                 f"{may} may be one household."
             )
     return ""
