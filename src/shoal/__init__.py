@@ -22,6 +22,7 @@ _WHERE = {
     "protect": "shoal.api",
     "measure": "shoal.api",
     "attack": "shoal.api",
+    "lattice_near": "shoal.api",
     "patterns_of": "shoal.runs.patterns",
     "invented_patients": "shoal.example",
     "invented_visits": "shoal.example",
@@ -34,6 +35,7 @@ _WHERE = {
 
 if TYPE_CHECKING:
     from shoal.api import attack as attack
+    from shoal.api import lattice_near as lattice_near
     from shoal.api import measure as measure
     from shoal.api import protect as protect
     from shoal.documents.case import Case as Case

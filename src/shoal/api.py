@@ -1,4 +1,4 @@
-"""The same three verbs from Python: protect, measure, attack. pandas, polars or Arrow go in, and the same kind comes out."""
+"""The same verbs from Python: protect, measure, attack, and the lattice near an optimum. pandas, polars or Arrow go in, and the same kind comes out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from shoal.registry import make
 from shoal.release import Release
 from shoal.roles import Rest, Roles
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
+from shoal.runs.lattice import NODES, Lattice
+from shoal.runs.lattice import lattice_near as found_near
 from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.run import refuse_broken
 from shoal.runs.unit import unit_of
@@ -86,6 +88,12 @@ def attack(
     attacks = [make("attack", name, parameters) for name in names]
     found = attack_all(subject, attacks, new_secret() if seed is None else seed, progress)
     return {result.name: result for result in found.results}
+
+
+def lattice_near(data: Any, *, roles: Roles, nodes: int = NODES, progress: Progress = quiet, **parameters: Any) -> Lattice:
+    """The choice of levels that the method `recoding` releases with these parameters, and up to so many choices near it: what each loses, suppresses
+    and keeps. The figures are exact and of the original, so they are for its keeper."""
+    return found_near(data, roles, parameters, nodes, progress)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
 from shoal.cli.hierarchies import hierarchy as hierarchy_of
-from shoal.cli.options import Formulas, Json, Sign, keep_or_escape
-
-if TYPE_CHECKING:
-    from shoal.roles import Roles
+from shoal.cli.lattice import lattice
+from shoal.cli.options import (
+    Columns,
+    Confidential,
+    Delimiter,
+    Encoding,
+    Formulas,
+    Hierarchy,
+    Identifier,
+    Json,
+    Kind,
+    Link,
+    Missing,
+    MissingCode,
+    Names,
+    Nominal,
+    Other,
+    Parameter,
+    Person,
+    Quasi,
+    Records,
+    Rest,
+    RolesFile,
+    Seed,
+    Sign,
+    Target,
+    keep_or_escape,
+    reading_of,
+    roles_of,
+)
 
 app = typer.Typer(
     name="shoal",
@@ -27,38 +53,7 @@ app = typer.Typer(
 app.add_typer(documents)
 app.add_typer(collection)
 app.command("hierarchy")(hierarchy_of)
-
-# Typer reads these at run time, so they are plain Optional and Annotated.
-RolesFile = Annotated[Optional[Path], typer.Option("--roles", help="TOML file of roles, as `shoal look -o` writes it.")]
-Names = Optional[list[str]]
-Quasi = Annotated[Names, typer.Option("--quasi", help="Quasi-identifiers, a,b,c: columns an intruder may know.")]
-Confidential = Annotated[Names, typer.Option("--confidential", help="Confidential columns, a,b,c.")]
-Identifier = Annotated[Names, typer.Option("--identifier", help="Identifiers, a,b,c: left out of the release.")]
-Person = Annotated[
-    Names, typer.Option("--person", help="The column that says which rows are of one person: left out, and persons are counted.")
-]
-Rest = Annotated[Optional[str], typer.Option("--rest", help="release: columns without a role are released as they are, not left out.")]
-Link = Annotated[
-    Names, typer.Option("--link", help="person or household, or household=5: release fresh numbers of those that so many look like.")
-]
-Other = Annotated[Names, typer.Option("--other", help="Columns to release as they are, a,b,c.")]
-Nominal = Annotated[Names, typer.Option("--nominal", help="Columns whose numbers are codes without an order, a,b,c.")]
-Target = Annotated[Optional[str], typer.Option("--target", help="The column that models trained on the release should predict.")]
-Hierarchy = Annotated[Names, typer.Option("--hierarchy", help="column=file, or column=rule: how its values are grouped. May be repeated.")]
-Kind = Annotated[Names, typer.Option("--kind", help="column=date:%d.%m.%Y, column=text or column=number: how it is read. May be repeated.")]
-MissingCode = Annotated[Names, typer.Option("--missing-code", help="column=-1,-9: codes of a column that mean missing. May be repeated.")]
-Encoding = Annotated[Optional[str], typer.Option("--encoding", help="The file's encoding, where it cannot be found out.")]
-Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="The file's delimiter, where it cannot be found out.")]
-Missing = Annotated[Names, typer.Option("--missing", help="A further token that means missing. May be repeated.")]
-Parameter = Annotated[Names, typer.Option("-p", "--parameter", help="A parameter, name=value. May be repeated.")]
-Seed = Annotated[
-    Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only: whoever knows it can undo noise and swaps.")
-]
-Columns = Annotated[Names, typer.Option("--columns", help="Columns the intruder knows, a,b,c. Absent: all quasi-identifiers.")]
-Records = Annotated[
-    Optional[float],
-    typer.Option("--records", help="How many records the intruder knows, or a share below 1. Absent: all, or 20,000 of a larger table."),
-]
+app.command("lattice")(lattice)
 
 
 def _version(asked: bool) -> None:
@@ -88,7 +83,7 @@ def look(
     from shoal.cli import verbs
     from shoal.files import read_table
 
-    verbs.look(verbs.roles(None, kind=kind).read(read_table(table, **_reading(encoding, delimiter, missing))), table, out, json)
+    verbs.look(verbs.roles(None, kind=kind).read(read_table(table, **reading_of(encoding, delimiter, missing))), table, out, json)
 
 
 @app.command()
@@ -126,9 +121,9 @@ def protect(
 
     recipe = Recipe(
         table,
-        _roles(locals()),
+        roles_of(locals()),
         (make("method", method, verbs.parameters(parameter)),),
-        reading=_reading(encoding, delimiter, missing),
+        reading=reading_of(encoding, delimiter, missing),
         name=name,
         formulas=keep_or_escape(formulas),
     )
@@ -182,7 +177,7 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = _roles(locals())
+    given = roles_of(locals())
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -212,7 +207,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = _roles(locals())
+    given = roles_of(locals())
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -280,7 +275,7 @@ def compare(
     """Protect by each of several recipes or parameters, and draw risk against loss."""
     from shoal.cli import comparing
 
-    given = _roles(locals())
+    given = roles_of(locals())
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 
 
@@ -351,20 +346,3 @@ def example(
     if json:
         show.data({"file": str(out), "rows": rows})
     show.say(f"{rows:,} invented {EXAMPLES[table].rows_are} are in {out}.")
-
-
-_OF_COLUMNS = ("quasi", "confidential", "identifier", "person", "other", "nominal", "kind", "missing_code")
-
-
-def _roles(options: dict[str, Any]) -> Roles:
-    """Of a command's options: the roles file, and what is said on top of it."""
-    from shoal.cli import verbs
-
-    return verbs.roles(
-        options["roles"], **{name: options[name] for name in ("target", "hierarchy", "rest", "link", *_OF_COLUMNS) if name in options}
-    )
-
-
-def _reading(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:
-    given: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "missing": missing}
-    return {key: value for key, value in given.items() if value not in (None, [])}
