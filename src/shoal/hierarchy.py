@@ -286,7 +286,7 @@ def _check(rows: Sequence[tuple[int, tuple[str, ...]]]) -> None:
 
 def _check_names_of_values(rows: Sequence[tuple[int, tuple[str, ...]]], leaves: Mapping[str, int]) -> None:
     """A group may be called like a value in it, but not like another: its records would be read as having that."""
-    of_row = {number: row for number, row in rows}
+    of_row = dict(rows)
     for number, row in rows:
         for level, name in enumerate(row[1:], 1):
             if name in leaves and of_row[leaves[name]][level] != name:

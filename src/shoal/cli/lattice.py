@@ -104,7 +104,7 @@ def _print(found: Lattice) -> None:
     names = ["", "loss", f"suppressed, {found.records_are}", "share", f"smallest class, {found.unit}"]
     names += [f"{what} of {column}" for column in found.confidential for what in ("l", "t")]
     title = f"{len(chosen)} of the {len(found.nodes):,} nodes counted"
-    show.table(title, [*names, "levels, from the optimum's"], map(row, chosen))
+    show.table(title, [*names, "levels that differ"], map(row, chosen))
 
 
 def _print_json(found: Lattice) -> None:

@@ -101,11 +101,11 @@ def state_in_words(lattice: Lattice, state: NodeState) -> str:
 def verdict_on(lattice: Lattice) -> str:
     """What would be released, and how sure it is that nothing is better."""
     best = lattice.optimum
-    asked = ", ".join(f"{key} = {value}" for key, value in lattice.asked.items() if key != "suppress")
+    asked = ", ".join(f"{key} = {value}" for key, value in lattice.asked.items() if key not in ("suppress", "seconds"))
     sure = (
         "No other choice of levels that keeps this loses less."
         if lattice.gap is None
-        else f"That nothing loses less is not proven: another choice could lose up to {lattice.gap:.0%} less. Give the search more with -p seconds=..."
+        else f"That nothing loses less is not proven: another choice could lose up to {lattice.gap:.0%} less."
     )
     less = sum(node.state == "kept" and node.loss < best.loss for node in lattice.nodes)
     if less:
@@ -128,7 +128,7 @@ def looked_at(lattice: Lattice) -> str:
     shown = f"The lattice has {counted(lattice.size, 'node')}; {counted(len(lattice.nodes), 'node')} {'is' if len(lattice.nodes) == 1 else 'are'} shown"
     if not rest:
         return f"{shown}: all of it."
-    return f"{shown}, none more than {counted(steps, 'step')} from the optimum. Of the other {rest:,} no figures were counted; {unseen}."
+    return f"{shown}, none more than {counted(steps, 'step')} from the first. Of the other {rest:,} no figures were counted; {unseen}."
 
 
 def lattice_page(lattice: Lattice) -> str:
