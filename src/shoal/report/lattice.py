@@ -135,15 +135,14 @@ def lattice_page(lattice: Lattice) -> str:
     """One page that opens offline; it holds counts and the names of groups, but no cell of the original that is not such a name."""
     head = '<header><p class="kicker"><span class="brand">shoal</span> · lattice</p><h1>The lattice near the optimum</h1>'
     sections = [f'{head}<p class="verdict">{safe(verdict_on(lattice))}</p></header>']
+    best = state_in_words(lattice, "optimum")
     sentence = (
-        "Each box is a choice of levels and says how it differs from the optimum. A line joins two that differ by one level of one column; "
+        f"Each box is a choice of levels and says how it differs from {best}. A line joins two that differ by one level of one column; "
         "coarser is higher up, and in each row those that lose least stand to the left, those that suppress too many to the right."
     )
     sections.append(f"<div>{figure('Levels, loss and suppression', sentence, hasse(lattice) + _legend(lattice), 'wide lattice')}</div>")
     sections.append(card("The nodes", f"<p>{safe(_about_nodes(lattice))}</p>{_nodes(lattice)}"))
-    sections.append(
-        card("The levels", f"<p>{safe('What each level of a column is; the one of the optimum is marked ★.')}</p>{_levels(lattice)}")
-    )
+    sections.append(card("The levels", f"<p>{safe(f'What each level of a column is; that of {best} is marked ★.')}</p>{_levels(lattice)}"))
     notes = [looked_at(lattice), *lattice.warnings]
     sections.append(card("What was not looked at, and what to know", f"<ul>{''.join(f'<li>{safe(one)}</li>' for one in notes)}</ul>"))
     return page("The lattice near the optimum", BANNER, sections)
@@ -253,7 +252,7 @@ def _about_nodes(lattice: Lattice) -> str:
     diverse = f" Of a confidential column, l is the fewest different values in a class{close}." if lattice.confidential else ""
     return (
         f"Classes that keep too little are suppressed; smallest class{', l and t are' if lattice.confidential else ' is'} of those that are left.{diverse} "
-        "The optimum is first, then what keeps what is asked, the least loss first, then what does not."
+        f"{state_in_words(lattice, 'optimum').capitalize()} is first, then what keeps what is asked, the least loss first, then what does not."
     )
 
 
