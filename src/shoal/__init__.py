@@ -23,6 +23,7 @@ _WHERE = {
     "measure": "shoal.api",
     "attack": "shoal.api",
     "risk": "shoal.api",
+    "lattice_near": "shoal.api",
     "patterns_of": "shoal.runs.patterns",
     "invented_patients": "shoal.example",
     "invented_visits": "shoal.example",
@@ -35,6 +36,7 @@ _WHERE = {
 
 if TYPE_CHECKING:
     from shoal.api import attack as attack
+    from shoal.api import lattice_near as lattice_near
     from shoal.api import measure as measure
     from shoal.api import protect as protect
     from shoal.api import risk as risk

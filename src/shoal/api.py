@@ -1,5 +1,5 @@
-"""The same verbs from Python: protect, measure, attack, and the risk of a table as it is. pandas, polars or Arrow go in, and the same kind comes
-out."""
+"""The same verbs from Python: protect, measure, attack, the risk of a table as it is, and the lattice near an optimum. pandas, polars or Arrow
+go in, and the same kind comes out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from shoal.registry import make
 from shoal.release import Release
 from shoal.roles import Rest, Roles
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
+from shoal.runs.lattice import NODES, Lattice
+from shoal.runs.lattice import lattice_near as found_near
 from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.risk import FileRisk, ScoreName, file_risk
 from shoal.runs.run import refuse_broken
@@ -110,6 +112,12 @@ def risk(
     if roles is not None and (quasi or person):
         raise ParameterError("Give roles either as one Roles object or by quasi and person, not both.")
     return file_risk(data, roles or Roles(quasi=_names(quasi), person=_names(person)), size, tells, fraction, score, progress)
+
+
+def lattice_near(data: Any, *, roles: Roles, nodes: int = NODES, progress: Progress = quiet, **parameters: Any) -> Lattice:
+    """The choice of levels that the method `recoding` releases with these parameters, and up to so many choices near it: what each loses, suppresses
+    and keeps. The figures are exact and of the original, so they are for its keeper."""
+    return found_near(data, roles, parameters, nodes, progress)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -242,6 +242,8 @@ def _check_name(name: str, what: str) -> None:
     """A group is released under its name: that must not say something else where it stands."""
     if name != EVERYTHING and (name.startswith(("\\", "*")) or (name.startswith("{") and name.endswith("}")) or _reads_as_interval(name)):
         raise RoleError(f"{what} has a name that reads as a set, an interval or a suppressed cell. Give it another name.")
+    if name and name in MISSING:
+        raise RoleError(f"{what} has a name that reads as missing. Give it another name.")
 
 
 def _reads_as_interval(name: str) -> bool:
@@ -253,7 +255,7 @@ def _check(rows: Sequence[tuple[int, tuple[str, ...]]]) -> None:
     if not rows:
         raise RoleError("A hierarchy needs at least one row: a value and its groups.")
     width = len(rows[0][1])
-    leaves: set[str] = set()
+    leaves: dict[str, int] = {}
     parent: dict[tuple[int, str], tuple[str, int]] = {}
     below: set[tuple[str, str]] = set()
     named: set[str] = set()
@@ -261,8 +263,8 @@ def _check(rows: Sequence[tuple[int, tuple[str, ...]]]) -> None:
         if len(row) != width:
             raise RoleError(f"Row {number} of the hierarchy has {len(row)} cells, the first has {width}. Give every value as many groups.")
         if row[0] in leaves:
-            raise RoleError(f"Row {number} of the hierarchy is for a value that an earlier row has. Keep one of them.")
-        leaves.add(row[0])
+            raise RoleError(f"Row {number} of the hierarchy is for a value that row {leaves[row[0]]} has, too. Keep one of them.")
+        leaves[row[0]] = number
         for level in range(1, width):
             if row[level] not in named:
                 _check_name(row[level], f"Row {number} of the hierarchy: the group of level {level}")
@@ -281,3 +283,16 @@ def _check(rows: Sequence[tuple[int, tuple[str, ...]]]) -> None:
         if EVERYTHING in row[1:-1]:
             raise RoleError(f"Row {number} of the hierarchy has * before its last level: it means everything, and so belongs there alone.")
         below |= pairs
+    _check_names_of_values(rows, leaves)
+
+
+def _check_names_of_values(rows: Sequence[tuple[int, tuple[str, ...]]], leaves: Mapping[str, int]) -> None:
+    """A group may be called like a value in it, but not like another: its records would be read as having that."""
+    of_row = dict(rows)
+    for number, row in rows:
+        for level, name in enumerate(row[1:], 1):
+            if name in leaves and of_row[leaves[name]][level] != name:
+                raise RoleError(
+                    f"Row {number} of the hierarchy: the group of level {level} has the name of the value in row {leaves[name]}, which is not in it, "
+                    "and would be read as that value. Give it another name."
+                )

@@ -363,15 +363,16 @@ def _check_leaves(table: Table, column: str, hierarchy: Hierarchy) -> None:
     known = np.array([name is not None for name in names], np.bool_)
     strange = ((hierarchy.places(names) < 0) & known)[table.codes(column)] if hierarchy.rows else known[table.codes(column)]
     if strange.any():
-        many, first = counted(int(strange.sum()), "value"), int(np.argmax(strange)) + 1
+        many = counted(len(np.unique(table.codes(column)[strange])), "value")
+        rows = f"in {counted(int(strange.sum()), 'row')} (first at row {int(np.argmax(strange)) + 1})"
         if hierarchy.rule:
             raise RoleError(
-                f"Column '{column}' has {many} (first at row {first}) that the rule '{hierarchy.rule}' makes no group of. "
+                f"Column '{column}' has {many}, {rows}, that the rule '{hierarchy.rule}' makes no group of. "
                 f"Clean the column, or put them into a group of their own: '{hierarchy.rule}, else Other'.",
                 about=column,
             )
         raise RoleError(
-            f"Column '{column}' has {many} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')} (first at row {first}). "
+            f"Column '{column}' has {many} outside its hierarchy of {counted(len(hierarchy.leaves), 'value')}, {rows}. "
             "Add a row for each value to the hierarchy, put them into a group of their own (FILE, else Other), or clean the column.",
             about=column,
         )

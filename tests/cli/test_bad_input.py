@@ -928,9 +928,9 @@ def test_a_run_with_a_hierarchy_is_measured_by_learning(released, shoal, desk):
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (TREE[1:], "Column 'diagnosis' has 20 values outside its hierarchy of 3 values (first at row 2)"),
+        (TREE[1:], "Column 'diagnosis' has 1 value outside its hierarchy of 3 values, in 20 rows (first at row 2)"),
         ([*TREE, "cold;*"], "Row 5 of the hierarchy has 2 cells, the first has 3"),
-        ([*TREE, "flu;head;*"], "Row 5 of the hierarchy is for a value that an earlier row has"),
+        ([*TREE, "flu;head;*"], "Row 5 of the hierarchy is for a value that row 2 has, too"),
         ([*TREE, "cold;lungs;else"], "Row 5 of the hierarchy puts a group of level 1 into another group"),
         ([*TREE, "cold;*;lungs"], "puts a group inside itself"),
         ([";*"], "at least one row"),

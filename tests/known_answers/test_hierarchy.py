@@ -63,9 +63,11 @@ def test_lines_survive_semicolons_quotes_and_line_breaks():
         ((), "at least one row"),
         ((("", "x"),), "at least one row"),
         ((("a", "x", "*"), ("b", "*")), "Row 2 of the hierarchy has 2 cells, the first has 3"),
-        ((("a", "x"), ("b", "x"), ("a", "y")), "Row 3 of the hierarchy is for a value that an earlier row has"),
+        ((("a", "x"), ("b", "x"), ("a", "y")), "Row 3 of the hierarchy is for a value that row 1 has, too"),
         ((("a", "x", "p"), ("b", "x", "q")), "Row 2 of the hierarchy puts a group of level 1 into another group"),
         ((("a", "x", "a"),), "puts a group inside itself"),
+        ((("a", "x"), ("b", "a")), "Row 2 of the hierarchy: the group of level 1 has the name of the value in row 1, which is not in it"),
+        ((("a", "NA", "*"), ("b", "x", "*")), "Row 1 of the hierarchy: the group of level 1 has a name that reads as missing"),
         ((("a", "x", "y"), ("b", "y", "x")), "Row 2 of the hierarchy puts a group inside itself"),
         (3, "A hierarchy is the name of a CSV file"),
         ([3], "A hierarchy is the name of a CSV file"),
@@ -78,7 +80,9 @@ def test_what_is_no_tree(rows, says):
 
 def test_a_value_outside_the_tree_is_told_by_its_row():
     table = Table.of({"pet": ["cat", "yak", None, "yak"]})
-    with pytest.raises(RoleError, match=r"Column 'pet' has 2 values outside its hierarchy of 5 values \(first at row 2\)") as error:
+    with pytest.raises(
+        RoleError, match=r"Column 'pet' has 1 value outside its hierarchy of 5 values, in 2 rows \(first at row 2\)"
+    ) as error:
         Roles(quasi=("pet",), hierarchies={"pet": ANIMALS}).check(table)
     assert "yak" not in str(error.value)
     with pytest.raises(ShoalError, match="no such column"):
@@ -117,7 +121,7 @@ def test_numbers_follow_a_tree_too():
     result, score = released(Mondrian(k=3), roles, age=ages)
     assert result["age"] == ["{20|21|22|23|24|25|26|27|28|29}"] * 3 + ["{40|41|42|43|44|45|46|47|48|49}"] * 3
     assert score.value == pytest.approx(9 / 99)
-    halves = Roles(quasi=("age",), hierarchies={"age": [[str(age), f"{age // 50}"] for age in range(100)]})
+    halves = Roles(quasi=("age",), hierarchies={"age": [[str(age), f"half {age // 50}"] for age in range(100)]})
     assert released(Mondrian(k=3, publish="sets"), halves, age=ages)[0]["age"][0] == "[0..49]"  # too many to list
 
 

@@ -109,7 +109,7 @@ def test_values_a_rule_makes_nothing_of_are_counted_not_named():
     table = Table.of({"zip": ["08012", "n/k", None, "n/k"]})
     roles = Roles(quasi=("zip",), nominal=("zip",), hierarchies={"zip": "width 5"})
     with pytest.raises(
-        RoleError, match=r"Column 'zip' has 2 values \(first at row 2\) that the rule 'width 5' makes no group of.*, else Other"
+        RoleError, match=r"Column 'zip' has 1 value, in 2 rows \(first at row 2\), that the rule 'width 5' makes no group of.*, else Other"
     ) as error:
         roles.check(table)
     assert "n/k" not in str(error.value)

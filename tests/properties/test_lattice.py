@@ -17,6 +17,7 @@ from shoal.kernels.lattice.datafly import datafly
 from shoal.kernels.lattice.demands import secrets_of
 from shoal.kernels.lattice.incognito import incognito
 from shoal.kernels.lattice.levels import prices, space_of
+from shoal.kernels.lattice.near import near
 from shoal.kernels.lattice.nodes import single
 from shoal.kernels.lattice.optimum import NoNodeError, optimum
 from shoal.kernels.lattice.roll_up import roll_up
@@ -306,3 +307,36 @@ def test_datafly_raises_the_column_with_most_values_until_few_enough_are_left(on
         raised = min(free, key=lambda j: (-values[j], j))
         assert above.levels == tuple(level + (j == raised) for j, level in enumerate(node.levels))
     assert way[-1].figures.suppressed == loss_by_hand(one, way[-1].levels, "class-size")[1] <= one.limit
+
+
+# Nodes near one
+
+
+@unhurried
+@given(one=private, loss=st.sampled_from(LOSSES), most=st.integers(1, 40), where=st.integers(0, 10**6))
+def test_nodes_near_one_have_the_figures_counted_by_hand(one, loss, most, where):
+    nodes = list(one.nodes)
+    middle = nodes[where % len(nodes)]
+    words = {"weights": None if loss in ("discernibility", "class-size") else one.weights, "lowest": one.lowest, "highest": one.highest}
+    found = near(one.codes, one.rows, one.hierarchies, one.demand, one.limit, middle, loss, most=most, **words)
+    steps = {levels: sum(abs(a - b) for a, b in zip(levels, middle)) for levels in nodes}
+    assert found[0].value.levels == middle
+    assert len({neighbour.value.levels for neighbour in found}) == len(found) == min(most, sum(apart <= 2 for apart in steps.values()))
+    assert [neighbour.steps for neighbour in found] == sorted(steps[neighbour.value.levels] for neighbour in found)
+    weighed = one._replace(weights=words["weights"])
+    for value, told, _ in found:
+        lost, suppressed = loss_by_hand(weighed, value.levels, loss)
+        groups = [members for members in classes_at(one, value.levels) if published(one, members)]
+        sizes = [int(one.rows[members].sum()) for members in groups]
+        assert value.loss == pytest.approx(lost)
+        assert (value.suppressed, told.suppressed, told.published, told.smallest) == (
+            suppressed,
+            suppressed,
+            len(groups),
+            min(sizes, default=0),
+        )
+        for q in range(one.demand.sensitive.shape[1]):
+            kept = [figures(one, members, q) for members in groups]
+            assert told.different[q] == min((each[0] for each in kept), default=0)
+            assert told.apart[q] == pytest.approx(max((each[2] for each in kept), default=0.0))
+            assert told.apart_in_order[q] == pytest.approx(max((each[3] for each in kept), default=0.0))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from shoal.cli.collection import collection
 from shoal.cli.documents import documents
 from shoal.cli.hierarchies import hierarchy as hierarchy_of
+from shoal.cli.lattice import lattice
 from shoal.cli.options import (
     Columns,
     Confidential,
@@ -37,11 +38,9 @@ from shoal.cli.options import (
     Target,
     keep_or_escape,
     reading_of,
+    roles_of,
 )
 from shoal.cli.risk import risk as risk_of
-
-if TYPE_CHECKING:
-    from shoal.roles import Roles
 
 app = typer.Typer(
     name="shoal",
@@ -56,6 +55,7 @@ app.add_typer(documents)
 app.add_typer(collection)
 app.command("hierarchy")(hierarchy_of)
 app.command("risk")(risk_of)
+app.command("lattice")(lattice)
 
 
 def _version(asked: bool) -> None:
@@ -123,7 +123,7 @@ def protect(
 
     recipe = Recipe(
         table,
-        _roles(locals()),
+        roles_of(locals()),
         (make("method", method, verbs.parameters(parameter)),),
         reading=reading_of(encoding, delimiter, missing),
         name=name,
@@ -179,7 +179,7 @@ def measure(
     if target is not None:
         training.learn(folder, target, learner, json)
         return
-    given = _roles(locals())
+    given = roles_of(locals())
     verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
 
 
@@ -209,7 +209,7 @@ def attack(
     """Attack a release the way an intruder would, beside blind guessing."""
     from shoal.cli import verbs
 
-    given = _roles(locals())
+    given = roles_of(locals())
     verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
 
 
@@ -277,7 +277,7 @@ def compare(
     """Protect by each of several recipes or parameters, and draw risk against loss."""
     from shoal.cli import comparing
 
-    given = _roles(locals())
+    given = roles_of(locals())
     comparing.compare(comparing.recipes(what, method, given, parameter), out, seed, json)
 
 
@@ -348,15 +348,3 @@ def example(
     if json:
         show.data({"file": str(out), "rows": rows})
     show.say(f"{rows:,} invented {EXAMPLES[table].rows_are} are in {out}.")
-
-
-_OF_COLUMNS = ("quasi", "confidential", "identifier", "person", "other", "nominal", "kind", "missing_code")
-
-
-def _roles(options: dict[str, Any]) -> Roles:
-    """Of a command's options: the roles file, and what is said on top of it."""
-    from shoal.cli import verbs
-
-    return verbs.roles(
-        options["roles"], **{name: options[name] for name in ("target", "hierarchy", "rest", "link", *_OF_COLUMNS) if name in options}
-    )

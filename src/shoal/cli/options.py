@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+
+if TYPE_CHECKING:
+    from shoal.roles import Roles
 
 # Typer reads these at run time, so they are plain Optional and Annotated.
 RolesFile = Annotated[Optional[Path], typer.Option("--roles", help="TOML file of roles, as `shoal look -o` writes it.")]
@@ -53,7 +56,19 @@ def keep_or_escape(given: str) -> str:
     return given
 
 
+_OF_COLUMNS = ("quasi", "confidential", "identifier", "person", "other", "nominal", "kind", "missing_code")
+
+
+def roles_of(options: dict[str, Any]) -> Roles:
+    """Of a command's options: the roles file, and what is said on top of it."""
+    from shoal.cli import verbs
+
+    return verbs.roles(
+        options["roles"], **{name: options[name] for name in ("target", "hierarchy", "rest", "link", *_OF_COLUMNS) if name in options}
+    )
+
+
 def reading_of(encoding: str | None, delimiter: str | None, missing: list[str] | None) -> dict[str, Any]:
-    """How a table is read, as far as it was said."""
+    """How a file is read, where that is said."""
     given: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "missing": missing}
     return {key: value for key, value in given.items() if value not in (None, [])}

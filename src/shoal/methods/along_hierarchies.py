@@ -14,7 +14,7 @@ from shoal.contracts import Progress, Source
 from shoal.counts import Counts
 from shoal.errors import ParameterError, counted, did_you_mean
 from shoal.kernels.masks import Demand
-from shoal.methods.diversity import demanded
+from shoal.methods.diversity import Asked, demanded
 from shoal.methods.generalization import Plan
 from shoal.methods.levels import ColumnLevels, at_levels, column_levels
 from shoal.methods.persons import GeneralizationOfPersons
@@ -70,9 +70,8 @@ class AlongHierarchies(GeneralizationOfPersons):
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Code, recode, publish the nodes."""
-        levels = [column_levels(counts.table, roles, column) for column in columns]
-        codes = np.ascontiguousarray(np.column_stack([one.codes for one in levels]))
-        task = Task(codes, levels, counts.rows, demanded(self.k, self.asked(counts, roles)))
+        task = task_of(self.k, counts, roles, columns, self.asked(counts, roles))
+        levels, codes = task.levels, task.codes
         found = self.recode(task, roles, columns, progress)
         group, shown, warnings = self._suppress(task, found)
         given = _suggested(roles, columns)
@@ -120,6 +119,13 @@ def _numbered_anew(codes: Int32Array) -> Int32Array:
     """Codes without those that nothing is left of, which closeness by order would count; -1 stays."""
     by_column = [np.unique(np.append(column, -1), return_inverse=True)[1][:-1] - 1 for column in codes.reshape(len(codes), -1).T]
     return np.column_stack(by_column).astype(np.int32)
+
+
+def task_of(k: int, counts: Counts, roles: Roles, columns: Sequence[str], asked: Sequence[Asked]) -> Task:
+    """Combinations along the hierarchies of their columns, and what classes of them must keep."""
+    levels = [column_levels(counts.table, roles, column) for column in columns]
+    codes = np.ascontiguousarray(np.column_stack([one.codes for one in levels]))
+    return Task(codes, levels, counts.rows, demanded(k, asked))
 
 
 def _cells(levels: ColumnLevels, codes: Int32Array, level: IntArray, missing: str) -> Published:

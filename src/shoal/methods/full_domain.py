@@ -52,9 +52,8 @@ class FullDomain(AlongHierarchies):
 
     def recode(self, task: Task, roles: Roles, columns: tuple[str, ...], progress: Progress) -> Recoded:
         """Choose levels, suppress what is still in classes that keep too little."""
-        limit = int(self.suppress * int(task.rows.sum()) + 1e-9)
         try:
-            node = self.choose(task, columns, limit, self._bounds(task, columns), progress)
+            node = self.choose(task, columns, self.limit(task), self.bounds(task, columns), progress)
         except ValueError as error:
             raise refused(self.name, error) from None
         group, many = class_ids([one.coded.nodes[level][one.codes] for one, level in zip(task.levels, node.levels)])
@@ -63,7 +62,12 @@ class FullDomain(AlongHierarchies):
         groups = np.where(kept[group], group, -1)
         return Recoded(groups, np.tile(np.array(node.levels, np.int64), (many, 1)), named, node.warnings, self.suppressed)
 
-    def _bounds(self, task: Task, columns: Sequence[str]) -> Bounds:
+    def limit(self, task: Task) -> int:
+        """How many records may be suppressed."""
+        return int(self.suppress * int(task.rows.sum()) + 1e-9)
+
+    def bounds(self, task: Task, columns: Sequence[str]) -> Bounds:
+        """The lowest and the highest level of each column."""
         depth = [len(one.coded.nodes) - 1 for one in task.levels]
         low, high = (
             self._given("lowest", self.lowest, columns, depth, [0] * len(depth)),

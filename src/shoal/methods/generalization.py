@@ -70,16 +70,21 @@ class Generalization(ColumnMethod):
 
     def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
         """Count, plan on the counts, apply the plan to the rows."""
+        columns, counts = self.counted(table, roles, progress)
+        progress("grouping", 0, 1)
+        plan = self.plan(counts, roles, columns, chance, progress)
+        progress("grouping", 1, 1)
+        return self.release(table, counts, roles, columns, plan, chance)
+
+    def counted(self, table: Source, roles: Roles, progress: Progress = quiet) -> tuple[tuple[str, ...], Counts]:
+        """The columns to protect, and the counts to plan on; what cannot be planned on is refused."""
         columns = self.chosen(table, roles, self.takes)
         progress("counting", 0, 1)
         counts = table.counts([column for column in self.reads(roles) if column in table.columns])
         progress("counting", 1, 1)
         _refuse_names(counts, roles, columns)
         self.enough_rows(counts.total, self.k)
-        progress("grouping", 0, 1)
-        plan = self.plan(counts, roles, columns, chance, progress)
-        progress("grouping", 1, 1)
-        return self.release(table, counts, roles, columns, plan, chance)
+        return columns, counts
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Which rows go together."""

@@ -29,6 +29,8 @@ dl.facts{padding:4px 18px} .facts>div{display:grid;grid-template-columns:12.5em 
 .pictures{columns:400px 2;column-gap:16px} .pictures figure{break-inside:avoid;margin-bottom:16px}
 figure{margin:0;padding:14px 16px} figcaption{margin-bottom:10px} figcaption p{color:var(--muted);font-size:.9rem;margin:0}
 figure svg{max-width:520px} figure.wide p{max-width:none} figure.wide svg{max-width:none;min-width:600px} .scroll{overflow-x:auto}
+figure.lattice svg{min-width:960px} p.keys{max-width:none;margin:.7em 0 0;display:flex;flex-wrap:wrap;gap:4px 20px;color:var(--ink);font-size:.9rem}
+.key.optimum{color:var(--care)} .key.kept{color:var(--fine)} .key.lacking{color:var(--warn)} td .key{font-weight:700}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 th{text-align:left;white-space:nowrap;color:var(--muted);font-weight:500;font-size:.85rem}
 th,td{padding:6px 14px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top} tr:last-child td{border-bottom:0}

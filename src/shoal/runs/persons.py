@@ -17,6 +17,7 @@ import pyarrow as pa
 from shoal.arrays import BoolArray, IntArray, UintArray
 from shoal.contracts import Method
 from shoal.errors import ParameterError
+from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.registry import known
 from shoal.release import Release, Step
@@ -45,19 +46,41 @@ def by_person(
     table: Table, roles: Roles, steps: Sequence[Method], chance: Chance, protect: Callable[[Table, Roles], Release]
 ) -> Release | None:
     """The release of `protect` made on one row per person and spread to all rows; None where rows of one person differ in what is protected."""
+    one_each = one_row_a_person(table, roles, steps, chance)
+    if one_each is None:
+        return None
+    persons, first = table.codes(roles.person[0]), one_each.row
+    made = protect(one_each.table, one_each.roles)
+    made = replace(made, warnings=said_of_persons(made.warnings))
+    refuse_several_values(table, made.promises, persons)
+    steps_made = tuple(map(_of_persons, made.made_by))
+    if len(set(made.source_row.tolist())) < len(made) or set(made.table.columns) - set(table.columns):  # rows are no persons: patterns
+        return replace(made, made_by=steps_made, source_row=first[made.source_row], roles=roles, persons=made.source_row)
+    return _spread(table, made, steps_made, roles, persons, chance)
+
+
+class Persons(NamedTuple):
+    """A table with one row per person, its roles, and which row of the whole table each of its rows is."""
+
+    table: Table
+    roles: Roles
+    row: IntArray
+
+
+def one_row_a_person(table: Table, roles: Roles, steps: Sequence[Method], chance: Chance) -> Persons | None:
+    """What methods plan on where whose each row is is told; None where rows of one person differ in what is protected."""
     persons = table.codes(roles.person[0])
     changed = {column for step in steps for column in getattr(step, "columns", None) or roles.quasi if column in table.columns}
     if not all(same_within(table.codes(column), persons) for column in changed):
         return None
     first = _row_of_each(persons, chance.words(row_ids(table, chance), "whose row"))
     alone = table.take(first).with_columns(_values_of_persons(table, roles, persons))
-    made = protect(alone, replace(roles, person=(), identifier=(*roles.identifier, *roles.person), link={}))
-    made = replace(made, warnings=tuple(re.sub(r"\brecord(s?)\b", r"person\1", one) for one in made.warnings))  # a row was a person
-    _refuse_several_values(table, made, persons)
-    steps_made = tuple(map(_of_persons, made.made_by))
-    if len(set(made.source_row.tolist())) < len(made) or set(made.table.columns) - set(table.columns):  # rows are no persons: patterns
-        return replace(made, made_by=steps_made, source_row=first[made.source_row], roles=roles, persons=made.source_row)
-    return _spread(table, made, steps_made, roles, persons, chance)
+    return Persons(alone, replace(roles, person=(), identifier=(*roles.identifier, *roles.person), link={}), first)
+
+
+def said_of_persons(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Where a row was a person."""
+    return tuple(re.sub(r"\brecord(s?)\b", r"person\1", one) for one in warnings)
 
 
 def refuse_counting_rows(steps: Sequence[Method]) -> None:
@@ -148,9 +171,9 @@ def _one_of_each(codes: IntArray, persons: IntArray, unknown: BoolArray, rarest:
     return np.asarray(code[order][np.flatnonzero(np.diff(person[order], prepend=-1))])
 
 
-def _refuse_several_values(table: Table, made: Release, persons: IntArray) -> None:
+def refuse_several_values(table: Table, promises: Sequence[Promise], persons: IntArray) -> None:
     """Entropy and closeness are of one value a person."""
-    for promise in made.promises:
+    for promise in promises:
         if promise.kind.persons == "weighed" and promise.about and not same_within(table.codes(promise.about), persons):
             raise ParameterError(
                 f"{promise.what} cannot be promised in persons: '{promise.about}' differs between rows of one person. "

@@ -108,11 +108,7 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
 
     Where rows of one person are told, persons are what is protected. What leaves unprotected is said in the warnings.
     """
-    if not steps:
-        raise ParameterError("There is nothing to do: name a method.")
-    if not len(table):
-        raise DataError("The table has no rows.")
-    _refuse_unused_hierarchies(roles, steps)
+    refuse_nothing_to_do(table, roles, steps)
 
     def protect(now: Table, under: Roles) -> Release:
         return _in_turn(now, under, steps, secret, progress)
@@ -126,6 +122,15 @@ def apply_steps(table: Table, roles: Roles, steps: Sequence[Method], secret: int
         )
     made = protect(table, roles) if release is None else release
     return looked_over(table, linked(made, roles, chance_for(secret, "links")), roles)
+
+
+def refuse_nothing_to_do(table: Table, roles: Roles, steps: Sequence[Method]) -> None:
+    """No method, no rows, or a hierarchy that none of the methods follows."""
+    if not steps:
+        raise ParameterError("There is nothing to do: name a method.")
+    if not len(table):
+        raise DataError("The table has no rows.")
+    _refuse_unused_hierarchies(roles, steps)
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:

@@ -59,7 +59,7 @@ def best(
         return optimum(codes, rows, hierarchies, demand, limit, additive, weights, lowest, highest, budget, progress)
     secrets = secrets_of(space, demand, rows)
     priced = None if additive is None else prices(space, additive, weights)
-    worth = _worth(loss, space, priced)
+    worth = worth_of(loss, space, priced)
     if not small:
         return _nearby(space, secrets, demand.k, limit, loss, worth, budget, progress)
     found = _Best(space, secrets, demand.k, limit, worth, priced)
@@ -91,7 +91,7 @@ def additive_loss(loss: LossName, codes: NDArray[Any], rows: NDArray[Any] | None
     return None
 
 
-def _worth(loss: LossName, space: Space, priced: Prices | None) -> Callable[[Node], Value]:
+def worth_of(loss: LossName, space: Space, priced: Prices | None) -> Callable[[Node], Value]:
     """How a node is valued."""
 
     def value(node: Node) -> Value:

@@ -41,12 +41,17 @@ def lower(space: Space, levels: Levels) -> Iterator[Levels]:
             yield (*levels[:j], level - 1, *levels[j + 1 :])
 
 
-def traded(space: Space, levels: Levels) -> Iterator[Levels]:
-    """One column a level up, and it alone, or another a level down."""
+def higher(space: Space, levels: Levels) -> Iterator[Levels]:
+    """One column a level up."""
     for j, level in enumerate(levels):
         if level < space.highest[j]:
-            up = (*levels[:j], level + 1, *levels[j + 1 :])
-            yield up
-            for other in lower(space, up):
-                if other != levels:
-                    yield other
+            yield (*levels[:j], level + 1, *levels[j + 1 :])
+
+
+def traded(space: Space, levels: Levels) -> Iterator[Levels]:
+    """One column a level up, and it alone, or another a level down."""
+    for up in higher(space, levels):
+        yield up
+        for other in lower(space, up):
+            if other != levels:
+                yield other
