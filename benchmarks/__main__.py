@@ -16,6 +16,7 @@ PARTS = (
     "mondrian",
     "anti_unification",
     "recoding",
+    "local_recoding",
     "special_uniques",
     "detection",
     "variants",

@@ -272,8 +272,10 @@ def adult() -> None:
 def show(row: Row) -> None:
     """A line of the table."""
     met = row.figure <= row.bar if row.keeps == "at most" else row.figure >= row.bar
-    floor = "" if row.floor is None else f"{row.floor:.2f}"
     unit, digits = ("x", 3) if row.unit == "times" else (row.unit, 2)
+    if not row.unit:  # a loss, or a number of something
+        digits = 4 if row.bar < 1 else 0
+    floor = "" if row.floor is None else f"{row.floor:.{max(digits, 2) if row.unit else digits}f}"
     bar = f"{'<=' if row.keeps == 'at most' else '>='} {row.bar:g} {unit}"
     print(f"{row.what:63}{row.figure:>8.{digits}f} {unit:2}{floor:>7}  {bar:<12}{'met' if met else 'NOT MET':8}{row.beside}", flush=True)
 

@@ -129,7 +129,8 @@ class Rounding:
         """One loss and the risks; of few records neither the published IL nor the score of it, nor what a handful of outliers risk. The attack
         named is then the first of those whose rate, as it is said, is the highest."""
         if not self.few:
-            return part.model_copy(update={name: three_digits(value) for name, value in part if isinstance(value, float)})
+            figures = {name: three_digits(value) for name, value in part if isinstance(value, float)}
+            return part.model_copy(update={**figures, "outliers": three_digits(part.outliers)})  # as beside the attack that found them
         risks = {name: self.risk(value) for name, value in part if isinstance(value, float) and name != "loss"}
         few: dict[str, Any] = dict.fromkeys(("information_loss", "score", "outlier_risk", "outlier_low", "outlier_high", "outlier_attack"))
         named = max((one for one in attacks if one.risk == "linkage"), key=lambda one: self.risk(one.rate), default=None)

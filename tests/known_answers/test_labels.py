@@ -74,7 +74,7 @@ def test_values_that_only_the_original_has_are_not_told(tmp_path):
 
 
 def test_a_name_that_stands_for_two_sets_or_for_missing_is_not_used():
-    """'other' is a value, and a group of two; '?' is how the file writes what is missing."""
+    """'other' is a value, and a group of two; 'none' is how the file writes what is missing."""
     tree = Hierarchy((("other", "other", "*"), ("odd", "other", "*"), ("a", "fine", "*"), ("b", "fine", "*")))
     frame = pd.DataFrame(
         {"x": ["other"] * 4 + ["odd"] * 2 + ["other"] * 2 + ["a", "b"] * 4, "ill": list("xy") * 8, "n": [1] * 4 + [2] * 4 + [3] * 8}
@@ -82,10 +82,10 @@ def test_a_name_that_stands_for_two_sets_or_for_missing_is_not_used():
     release = shoal.protect(frame, Mondrian(k=4), roles=Roles(quasi=("x", "n"), confidential=("ill",), hierarchies={"x": tree}))
     assert set(release.data["x"]) <= {"other", "{other|odd}", "fine", "a", "b", "*"}
     table = shoal.Table.of(frame)
-    question = Hierarchy((("other", "?", "*"), ("odd", "?", "*"), ("a", "fine", "*"), ("b", "fine", "*")))
-    given = replace(table, format=Format(missing="?"))
+    question = Hierarchy((("other", "none", "*"), ("odd", "none", "*"), ("a", "fine", "*"), ("b", "fine", "*")))
+    given = replace(table, format=Format(missing="none"))
     made = shoal.protect(given, Mondrian(k=8), roles=Roles(quasi=("x",), confidential=("ill",), hierarchies={"x": question}))
-    assert "?" not in set(made.data["x"])
+    assert "none" not in set(made.data["x"])
 
 
 def test_no_name_tells_who_was_suppressed():

@@ -57,6 +57,11 @@ def test_steps_of_five_records():
     assert Rounding(100).risk(0.01234) == 0.0123
 
 
+def test_a_thousand_outliers_are_said_as_beside_their_attack():
+    """1,011 of them are 1,010 in three digits, in both places: verify holds one against the other."""
+    assert Rounding(30_162).summary(Summary(outliers=1011, outlier_risk=0.04357)).outliers == three_digits(1011) == 1010
+
+
 def part(**given):
     base = {"name": "loss", "title": "Loss", "value": 0.123456, "better": "lower", "bounds": (0, None), "per_column": {"age": 0.123456}}
     return MeasurePart(**(base | given))

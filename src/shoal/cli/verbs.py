@@ -144,7 +144,8 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
     classes = certificate.measure("k-anonymity")
     if classes and classes.value is not None:
         counted = classes.details.get("unit", "rows")
-        rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} {counted}"))
+        unit_of = counted[:-1] if classes.value == 1 else counted
+        rows.append(("smallest class over all quasi-identifiers", f"{show.number(classes.value)} {unit_of}"))
         rows.append((f"unique {'records' if counted == 'rows' else counted}", show.number(classes.details["uniques"])))
     if unit.households and unit.households_told is not None:
         rows.append(("households that no other looks like", f"{unit.households_told:.1%} of {unit.households:,}"))

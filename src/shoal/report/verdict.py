@@ -12,7 +12,7 @@ from typing import Literal
 
 from shoal.certificate import AttackPart, LeavesPart, MeasurePart, PromisePart, TableCertificate
 from shoal.errors import counted
-from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K
+from shoal.promises import HOUSEHOLD_K, K_ANONYMITY, PERSON_K, WILDCARD_K
 from shoal.published import FEW
 from shoal.report.drawing import number, percent, percent_range
 
@@ -63,6 +63,10 @@ def _why_nothing_holds(certificate: TableCertificate, promise: PromisePart | Non
     smallest = ""
     if classes and classes.value is not None:
         smallest = f" Over all {n} together the smallest class is {size_of(classes.value, classes)}."
+    weaker = next((one for one in certificate.promises if one.what == WILDCARD_K.name), None)
+    if promise is None and weaker is not None:
+        records = f"{number(weaker.value)} {weaker.unit} match each one if a blank counts as any value"
+        return f"All that is promised is {weaker.what}: {records}. That is not k-anonymity; records may still be told apart.{smallest}"
     if promise is None:
         return f"Nothing is promised over the {counted(n, 'quasi-identifier')}: only the attacks can speak for this release.{smallest}"
     covered = sum(column in promise.columns for column in certificate.roles.quasi)
