@@ -195,7 +195,8 @@ def compared(trees: Trees, ks: tuple[int, ...], repeats: int, every: int) -> Non
                 else:
                     equal[name].append(float(np.interp(ncp, *zip(*curve))) - accuracy)
     heads = ["quasi", "k", "", "original", "kactus", "kactus, as the paper", *RIVALS]
-    print_table(f"{trees}: accuracy, and NCP; 14/14 at k = 5, 100, 1000 by {repeats}x2 folds, all else by 1x2", heads, rows, 3)
+    folds = f"14/14 at k = 5, 100, 1000 by {repeats}x2 folds, all else by 1x2" if repeats > 1 else "1x2 folds"
+    print_table(f"{trees}: accuracy, and NCP; {folds}", heads, rows, 3)
     _summed(trees, gaps, sure)
     if trees != "suppression, numbers too":
         _at_equal_loss(equal, out_of_reach)
