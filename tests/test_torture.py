@@ -20,7 +20,7 @@ EACH = 8  # tables of each method
 @pytest.mark.parametrize("method", METHODS)
 def test_generated_tables_keep_what_is_promised(method: str) -> None:
     first = METHODS.index(method)
-    outcomes = {number: tables.run(number, seed=20_261) for number in range(first, EACH * len(METHODS), len(METHODS))}
+    outcomes = {number: tables.run(number, seed=20_262) for number in range(first, EACH * len(METHODS), len(METHODS))}
     assert {number: outcome.failure for number, outcome in outcomes.items() if outcome.failure} == {}
     assert {outcome.kind for outcome in outcomes.values()} == {method}
     assert sum(outcome.refused for outcome in outcomes.values()) <= EACH / 2, "a method that refuses most tables is not tested by them"
