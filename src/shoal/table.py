@@ -229,7 +229,7 @@ class Table:
         """All rows at once, and the id of each."""
         from shoal.rows import Batch, row_ids
 
-        yield Batch(self, row_ids(self, chance))
+        yield Batch(self, self.once(("ids", chance.key("ids")), lambda: row_ids(self, chance)))
 
     def with_columns(self, changed: Mapping[str, Any]) -> Table:
         """A new table with some columns replaced; order and names stay."""

@@ -16,7 +16,7 @@ from shoal.arrays import BoolArray, FloatArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
-from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.coordinates import constant_columns
 from shoal.methods.limits import (
     check_columns_named,
     first_row,
@@ -28,10 +28,9 @@ from shoal.methods.limits import (
     with_columns_named,
     written,
 )
-from shoal.methods.recoding import NewValues, revalued
+from shoal.methods.recoding import BatchMethod, Decision, NewValues, revalued
 from shoal.params import NumberOrDay
 from shoal.randomness import Chance
-from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -47,7 +46,7 @@ class Limit(NamedTuple):
     beyond: BoolArray  # of each distinct value
 
 
-class TailCoding(ColumnMethod):
+class TailCoding(BatchMethod):
     """Values beyond a limit of their column are replaced; those inside stay as they are, to the last digit."""
 
     scope: ClassVar[Scope] = "row"  # beside the row, only counts of one column and exact sums are needed
@@ -90,7 +89,7 @@ class TailCoding(ColumnMethod):
         """Also weights, where they weigh a mean."""
         return (*super().reads(roles), *(roles.weight if self.replacement == "mean" else ()))
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
         """Every value beyond its column's limit, whichever row it stands in."""
         columns = self.chosen(table, roles, ("numeric",))
         new, warnings = {}, list[str]()
@@ -103,7 +102,7 @@ class TailCoding(ColumnMethod):
             elif limit is not None:
                 warnings.append(f"Column '{column}' has no value {self.which} its limit; nothing of it was replaced.")
             progress("coding", done + 1, len(columns))
-        return revalued(table, new, roles, self.step(columns, ()), chance, tuple(warnings))
+        return revalued(new, self.step(columns, ()), tuple(warnings))
 
     def _limit(self, counts: Counts, column: str) -> Limit | None:
         """The limit as it was given, or the value at the percentile; None for a column without a value."""

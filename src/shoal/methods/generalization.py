@@ -14,13 +14,12 @@ from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
-from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.coordinates import constant_columns
 from shoal.methods.diversity import MISSING, Asked, Missing, diverse_enough, diversity_promises, real_codes
 from shoal.methods.publish import Publication, Published, in_order, published
-from shoal.methods.recoding import Recoding, recoded
+from shoal.methods.recoding import BatchMethod, Decision, Recoding
 from shoal.promises import Promise, Unit
 from shoal.randomness import Chance
-from shoal.release import Release
 from shoal.roles import Roles, Scale
 from shoal.table import Table
 
@@ -53,7 +52,7 @@ class Plan(NamedTuple):
         return Plan(np.arange(len(groups)), groups, counts.rows, shown)
 
 
-class Generalization(ColumnMethod):
+class Generalization(BatchMethod):
     """Groups of at least k records, each publishing one cell per column for all its records: k-anonymous over the chosen columns.
 
     Equal records are treated alike, so what decides are counts of distinct ones.
@@ -68,13 +67,13 @@ class Generalization(ColumnMethod):
     entropy: float = Field(1.0, ge=1, description="Fewest effective values (exp of the entropy) of each confidential column in a group")
     missing: Missing = Field("ignored", description=MISSING)
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
-        """Count, plan on the counts, apply the plan to the rows."""
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
+        """Count, plan on the counts, spread the plan over the rows."""
         columns, counts = self.counted(table, roles, progress)
         progress("grouping", 0, 1)
         plan = self.plan(counts, roles, columns, chance, progress)
         progress("grouping", 1, 1)
-        return self.release(table, counts, roles, columns, plan, chance)
+        return self.spread(table, counts, roles, columns, plan, chance)
 
     def counted(self, table: Source, roles: Roles, progress: Progress = quiet) -> tuple[tuple[str, ...], Counts]:
         """The columns to protect, and the counts to plan on; what cannot be planned on is refused."""
@@ -131,7 +130,7 @@ class Generalization(ColumnMethod):
         """What the release must say about its groups."""
         return ()
 
-    def release(self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], plan: Plan, chance: Chance) -> Release:
+    def spread(self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], plan: Plan, chance: Chance) -> Decision:
         """Every group's cells; rows of group -1 are dropped, and said to be."""
         warnings = [*self.dangers(), *plan.warnings, *constant_columns(counts.table, columns, counts.total)]
         stay = plan.group >= 0
@@ -154,7 +153,7 @@ class Generalization(ColumnMethod):
         promised = self.promises(counts.table, roles, columns)
         step = replace(self.step(columns, self.guarantees, promised), outcome=plan.outcome)
         recoding = Recoding(counts, plan.combination, dense, plan.rows, cells, labels)
-        return recoded(table, recoding, roles, step, chance, tuple(warnings))
+        return recoding.decision(table, step, chance, tuple(warnings))
 
 
 def _told(one: Published) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,15 +11,14 @@ from pydantic import Field
 from shoal.arrays import FloatArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.errors import counted
-from shoal.methods.coordinates import ColumnMethod, constant_columns
-from shoal.methods.recoding import Change, changed
+from shoal.methods.coordinates import constant_columns
+from shoal.methods.recoding import BatchMethod, Change, Decision
 from shoal.randomness import Chance
-from shoal.release import Release
 from shoal.roles import Roles
 from shoal.rows import Batch
 
 
-class Noise(ColumnMethod):
+class Noise(BatchMethod):
     """Add normal noise of p standard deviations to each value, independent or shaped like the data's own covariance (Brand 2002).
 
     It is perturbation: nothing is k-anonymous, records stay unique, and with little noise almost every record is found by its nearest
@@ -34,7 +32,7 @@ class Noise(ColumnMethod):
     p: float = Field(0.1, gt=0, le=10, description="Standard deviation of the noise, as a share of the column's own")
     correlation: Literal["none", "data"] = Field("none", description="none: independent noise; data: noise with the data's covariance")
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
         """Every cell draws by the row it is in, so that the draws do not depend on where values are missing."""
         columns = self.chosen(table, roles, ("numeric",))
         shape = self.shape(table, columns)
@@ -51,11 +49,9 @@ class Noise(ColumnMethod):
             known = [j for j in range(len(columns)) if not np.isnan(values[:, j]).all()]
             return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known})
 
-        batches = list(table.batches(chance))
         warnings = constant_columns(table.counts(columns).table, columns, len(table))
-        release = changed(batches, noisy, roles, self.step(columns, ()), chance, warnings)
         progress("noise", 1, 1)
-        return replace(release, warnings=(*release.warnings, *_beyond_calendar(beyond)))
+        return Decision(self.step(columns, ()), noisy, warnings, seen=lambda: _beyond_calendar(beyond))
 
     def shape(self, table: Source, columns: tuple[str, ...]) -> FloatArray:
         """What independent standard normal draws are multiplied by."""
@@ -66,9 +62,9 @@ class Noise(ColumnMethod):
         return np.asarray(axes * np.sqrt(np.maximum(weights, 0)))
 
 
-def _beyond_calendar(beyond: Mapping[str, int]) -> list[str]:
-    return [
+def _beyond_calendar(beyond: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(
         f"Column '{column}': noise took {counted(rows, 'date')} out of the calendar; the calendar's first or last day is released instead. Use a smaller p."
         for column, rows in beyond.items()
         if rows
-    ]
+    )

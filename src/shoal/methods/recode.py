@@ -18,7 +18,7 @@ from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import ParameterError
 from shoal.files import MISSING, read_rows
-from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.coordinates import constant_columns
 from shoal.methods.limits import (
     check_columns_named,
     first_row,
@@ -30,10 +30,9 @@ from shoal.methods.limits import (
     with_columns_named,
     written,
 )
-from shoal.methods.recoding import NewValues, revalued
+from shoal.methods.recoding import BatchMethod, Decision, NewValues, revalued
 from shoal.params import NumberOrDay
 from shoal.randomness import Chance
-from shoal.release import Release
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -43,7 +42,7 @@ Publish = Literal["sets", "labels"]
 _WHOLE = 1e15  # whole numbers up to here are written with all their digits
 
 
-class Recode(ColumnMethod):
+class Recode(BatchMethod):
     """Replace every value by the interval between two cut points, or the category of a map, that it falls into (Hundepool et al. 2012).
 
     Cells stay true, and equal values stay equal. A record that is unique on what is left stays unique: recoding is done so that other methods,
@@ -109,7 +108,7 @@ class Recode(ColumnMethod):
         named = given.get("map")
         return {**given, "map": str(folder / named)} if isinstance(named, str) and "=" not in named else given
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
         """Every value of every column, or a sentence that says where one falls nowhere."""
         columns = self.chosen(table, roles, ("numeric",) if self.cuts is not None else ("numeric", "ordinal", "nominal"))
         new, warnings = {}, list[str]()
@@ -125,7 +124,7 @@ class Recode(ColumnMethod):
                 "overstated and its risk understated. publish=sets says what each category stands for."
                 for column in new
             )
-        return revalued(table, new, roles, self.step(columns, ()), chance, tuple(warnings))
+        return revalued(new, self.step(columns, ()), tuple(warnings))
 
     def _new(self, source: Source, roles: Roles, counts: Counts, column: str, chance: Chance) -> NewValues:
         """What becomes of each value of a column; in every row it must become something."""

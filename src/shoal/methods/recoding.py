@@ -2,21 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.arrays import IntArray, UintArray
-from shoal.contracts import Source
+from shoal.arrays import BoolArray, IntArray, UintArray
+from shoal.contracts import Progress, Source, quiet
 from shoal.counts import Counts
+from shoal.methods.coordinates import ColumnMethod
 from shoal.randomness import Chance
 from shoal.release import Release, Step
 from shoal.roles import Roles
 from shoal.rows import Batch
 from shoal.table import Table
+
+
+class Change(NamedTuple):
+    """New columns of a batch; and which of its rows stay, where some do not."""
+
+    columns: Mapping[str, pa.Array]
+    kept: IntArray | None = None
+
+
+def _nothing() -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided before any row changes: how each batch of rows changes by itself, and what the release says of it."""
+
+    step: Step
+    change: Callable[[Batch], Change]
+    warnings: tuple[str, ...] = ()
+    cells: frozenset[str] = frozenset()  # columns that are in the notation of `cell.py` from now on
+    labels: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # of columns that follow a hierarchy: names by which cells are written
+    seen: Callable[[], tuple[str, ...]] = _nothing  # warnings that are known when all rows have changed
+
+
+class BatchMethod(ColumnMethod):
+    """A method that decides first, on counts and exact sums, and then changes every batch of rows by itself."""
+
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
+        """What becomes of the rows."""
+        raise TypeError(f"{type(self).__name__} does not say what it decides")  # each algorithm does
+
+    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+        """Decide, then change the rows."""
+        return applied(table, self.decide(table, roles, chance, progress), roles, chance)
+
+
+def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) -> Release:
+    """The release of all batches, each changed by itself."""
+    tables, ids, rows, first = [], [], [], 0
+    for batch in source.batches(chance):
+        columns, kept = decision.change(batch)
+        inside = batch.table if kept is None else batch.table.take(kept)
+        tables.append(inside.with_columns(columns))
+        ids.append(batch.ids if kept is None else batch.ids[kept])
+        rows.append(first + (np.arange(len(batch.ids)) if kept is None else kept))
+        first += len(batch.ids)
+    whole = tables[0] if len(tables) == 1 else _together(tables)
+    whole = replace(whole, cells=whole.cells | decision.cells, labels={**whole.labels, **decision.labels})
+    made = Release.of(whole, {}, roles, decision.step, chance, (*decision.warnings, *decision.seen()), np.concatenate(ids))
+    return replace(made, source_row=np.concatenate(rows)[made.source_row])
 
 
 @dataclass(frozen=True)
@@ -28,46 +82,55 @@ class Recoding:
     group: IntArray
     rows: IntArray
     cells: Mapping[str, pa.Array]
-    labels: Mapping[str, Mapping[str, str]] = field(
-        default_factory=dict
-    )  # of columns that follow a hierarchy: names by which cells are written
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of columns that follow a hierarchy
 
-    def groups_of(self, places: IntArray, ids: UintArray, chance: Chance) -> IntArray:
-        """The group of each row. Of a combination that is parted, rows go in the order of keyed hashes: they are interchangeable."""
-        parts = np.bincount(self.combination, minlength=len(self.counts))
+    def groups(self, source: Source, chance: Chance) -> Callable[[Batch], IntArray]:
+        """How to know the group of each row of a batch. Of a combination that is parted, rows go in the order of keyed hashes: they are
+        interchangeable."""
+        parted = np.bincount(self.combination, minlength=len(self.counts)) > 1
         only = np.full(len(self.counts), -1)
         only[self.combination] = self.group
-        groups = only[places]
-        parted = np.flatnonzero(parts[places] > 1)
-        if len(parted):
-            order = parted[np.lexsort((chance.words(ids[parted], "which of a combination"), places[parted]))]
-            of_parted = np.flatnonzero(parts[self.combination] > 1)
-            of_parted = of_parted[np.argsort(self.combination[of_parted], kind="stable")]
-            groups[order] = np.repeat(self.group[of_parted], self.rows[of_parted])
+        if not parted.any():
+            return lambda batch: only[self.counts.places(batch.table)]
+        known, group_of = self._parted(source, parted, chance)
+
+        def groups(batch: Batch) -> IntArray:
+            places = self.counts.places(batch.table)
+            found = only[places]
+            some = np.flatnonzero(parted[places])
+            found[some] = group_of[np.searchsorted(known, batch.ids[some])]
+            return found
+
         return groups
 
+    def _parted(self, source: Source, parted: BoolArray, chance: Chance) -> tuple[UintArray, IntArray]:
+        """The ids of all rows of combinations that are parted, in order, and the group of each."""
+        places, ids = [], []
+        for batch in source.batches(chance):
+            at = self.counts.places(batch.table)
+            places.append(at[parted[at]])
+            ids.append(batch.ids[parted[at]])
+        place, row_id = np.concatenate(places), np.concatenate(ids)
+        order = row_id[np.lexsort((row_id, chance.words(row_id, "which of a combination"), place))]
+        of_parted = np.flatnonzero(parted[self.combination])
+        of_parted = of_parted[np.argsort(self.combination[of_parted], kind="stable")]
+        groups = np.repeat(self.group[of_parted], self.rows[of_parted])
+        by_id = np.argsort(order)
+        return order[by_id], groups[by_id]
 
-def recoded(source: Source, recoding: Recoding, roles: Roles, step: Step, chance: Chance, warnings: tuple[str, ...] = ()) -> Release:
-    """Every row with the cells of its group."""
-    batches = list(source.batches(chance))
-    places = np.concatenate([recoding.counts.places(batch.table) for batch in batches])
-    groups = recoding.groups_of(places, np.concatenate([batch.ids for batch in batches]), chance)
-    starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
-    of_batch = {id(batch.table): groups[a:b] for batch, a, b in zip(batches, starts, starts[1:])}
+    def decision(self, source: Source, step: Step, chance: Chance, warnings: tuple[str, ...] = ()) -> Decision:
+        """Every row with the cells of its group."""
+        groups_of = self.groups(source, chance)
 
-    def cells(batch: Batch) -> Change:
-        mine = of_batch[id(batch.table)]
-        kept = np.flatnonzero(mine >= 0)
-        whole = len(kept) == len(mine)
-        groups_now = pa.array(mine if whole else mine[kept])
-        return Change({column: _spread(texts, groups_now) for column, texts in recoding.cells.items()}, None if whole else kept)
+        def cells(batch: Batch) -> Change:
+            groups = groups_of(batch)
+            kept = np.flatnonzero(groups >= 0)
+            whole = len(kept) == len(groups)
+            now = pa.array(groups if whole else groups[kept])
+            return Change({column: _spread(texts, now) for column, texts in self.cells.items()}, None if whole else kept)
 
-    made = changed(batches, cells, roles, step, chance, warnings)
-    texts = {column for column, values in recoding.cells.items() if pa.types.is_string(values.type)}
-    if not texts:
-        return made
-    labels = {**made.table.labels, **recoding.labels}
-    return replace(made, table=replace(made.table, cells=made.table.cells | set(recoding.cells), labels=labels))
+        texts = any(pa.types.is_string(values.type) for values in self.cells.values())
+        return Decision(step, cells, warnings, frozenset(self.cells) if texts else frozenset(), self.labels if texts else {})
 
 
 class NewValues(NamedTuple):
@@ -78,51 +141,18 @@ class NewValues(NamedTuple):
     notation: Literal["values", "cells"] = "values"
 
 
-def revalued(
-    source: Source, columns: Mapping[str, NewValues], roles: Roles, step: Step, chance: Chance, warnings: tuple[str, ...] = ()
-) -> Release:
+def revalued(columns: Mapping[str, NewValues], step: Step, warnings: tuple[str, ...] = ()) -> Decision:
     """Every row with what its values become, each column by itself: equal values become equal ones, wherever they stand."""
 
     def new_values(batch: Batch) -> Change:
         return Change({column: _spread_values(one, batch) for column, one in columns.items()})
 
-    made = changed(list(source.batches(chance)), new_values, roles, step, chance, warnings)
-    texts = {column for column, one in columns.items() if one.notation == "cells"}
-    return replace(made, table=replace(made.table, cells=made.table.cells | texts)) if texts else made
+    return Decision(step, new_values, warnings, frozenset(column for column, one in columns.items() if one.notation == "cells"))
 
 
 def _spread_values(one: NewValues, batch: Batch) -> Any:
     places = pa.array(one.counts.places(batch.table))
     return _spread(one.values, places) if one.notation == "cells" else one.values.take(places)
-
-
-class Change(NamedTuple):
-    """New columns of a batch; and which of its rows stay, where some do not."""
-
-    columns: Mapping[str, pa.Array]
-    kept: IntArray | None = None
-
-
-def changed(
-    batches: Sequence[Batch],
-    change: Callable[[Batch], Change],
-    roles: Roles,
-    step: Step,
-    chance: Chance,
-    warnings: tuple[str, ...] = (),
-) -> Release:
-    """The release of all batches, each changed by itself."""
-    tables, ids, rows, first = [], [], [], 0
-    for batch in batches:
-        columns, kept = change(batch)
-        inside = batch.table if kept is None else batch.table.take(kept)
-        tables.append(inside.with_columns(columns))
-        ids.append(batch.ids if kept is None else batch.ids[kept])
-        rows.append(first + (np.arange(len(batch.ids)) if kept is None else kept))
-        first += len(batch.ids)
-    whole = tables[0] if len(tables) == 1 else _together(tables)
-    made = Release.of(whole, {}, roles, step, chance, warnings, np.concatenate(ids))
-    return replace(made, source_row=np.concatenate(rows)[made.source_row])
 
 
 def by_id(source: Source, chance: Chance) -> tuple[Table, IntArray]:

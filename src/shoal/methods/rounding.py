@@ -13,11 +13,10 @@ from pydantic import Field, model_validator
 from shoal.arrays import BoolArray, FloatArray, UintArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.errors import DataError, ParameterError
-from shoal.methods.coordinates import ColumnMethod, constant_columns
+from shoal.methods.coordinates import constant_columns
 from shoal.methods.limits import check_columns_named, in_type, with_columns_named
-from shoal.methods.recoding import Change, NewValues, changed, revalued
+from shoal.methods.recoding import BatchMethod, Change, Decision, NewValues, revalued
 from shoal.randomness import Chance
-from shoal.release import Release
 from shoal.roles import Roles
 from shoal.rows import Batch, hashed_levels
 from shoal.table import Table
@@ -28,7 +27,7 @@ _NEAR = 1e-12  # what a quotient may be off by, and still be a multiple or a hal
 _LARGEST = 2**62
 
 
-class Rounding(ColumnMethod):
+class Rounding(BatchMethod):
     """Round numbers to multiples of a base, to the nearest or up and down by chance (Hundepool et al. 2012).
 
     It hides digits, and nothing else: with other columns beside it a record stays unique. By chance each value is right on average: it goes up
@@ -58,7 +57,7 @@ class Rounding(ColumnMethod):
             check_columns_named("base", self.base, self.columns)
         return self
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
+    def decide(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Decision:
         """Each value by itself; by chance, each row."""
         columns = self.chosen(table, roles, ("numeric",))
         bases = dict(self.base) if isinstance(self.base, Mapping) else dict.fromkeys(columns, self.base)
@@ -71,19 +70,16 @@ class Rounding(ColumnMethod):
         every = {column: table.counts([column]) for column in columns}
         warnings = tuple(w for column, counts in every.items() for w in constant_columns(counts.table, [column], counts.total))
         step = self.step(columns, ())
-        progress("rounding", 0, 1)
+        progress("rounding", 1, 1)
         if self.rule == "nearest":
             new = {column: NewValues(one, rounded(one.table, column, bases[column], None)) for column, one in every.items()}
-            release = revalued(table, new, roles, step, chance, warnings)
-        else:
+            return revalued(new, step, warnings)
 
-            def by_chance(batch: Batch) -> Change:
-                draws = {column: chance.uniform(_drawn_for(batch, roles, column, chance), column) for column in columns}
-                return Change({column: rounded(batch.table, column, bases[column], draws[column]) for column in columns})
+        def by_chance(batch: Batch) -> Change:
+            draws = {column: chance.uniform(_drawn_for(batch, roles, column, chance), column) for column in columns}
+            return Change({column: rounded(batch.table, column, bases[column], draws[column]) for column in columns})
 
-            release = changed(list(table.batches(chance)), by_chance, roles, step, chance, warnings)
-        progress("rounding", 1, 1)
-        return release
+        return Decision(step, by_chance, warnings)
 
 
 def rounded(table: Table, column: str, base: float, draws: FloatArray | None) -> pa.Array:
