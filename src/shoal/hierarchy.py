@@ -47,6 +47,7 @@ class Hierarchy:
     other: str = ""
     origin: Literal["given", "suggested"] = "given"  # by whoever gave the roles, or by shoal, from the values
     cells: Mapping[str, str] = field(default_factory=dict, compare=False)  # of groups that a rule made: the cell that says the same
+    caught: tuple[str, ...] = field(default=(), compare=False)  # values that had no row of their own, and are in the group for all others
 
     def __post_init__(self) -> None:
         rows = [(number, tuple(str(one).strip() for one in row)) for number, row in enumerate(self.rows, 1)]
@@ -122,7 +123,7 @@ class Hierarchy:
         rows += [(value, *[self.other] * (depth - 1 - closed), *(top if closed else ())) for value in outside]
         if not rows:
             return self
-        return replace(self, rows=tuple(rows), cells=cells)
+        return replace(self, rows=tuple(rows), cells=cells, caught=(*self.caught, *outside))
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:

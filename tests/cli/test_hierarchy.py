@@ -69,3 +69,40 @@ def test_mistakes_are_a_sentence(shoal, patients, words, says):
     ran = shoal("hierarchy", *words)
     assert ran.code == 2
     assert says in ran.err
+
+
+def test_values_that_a_rule_makes_no_group_of_are_said(shoal, patients):
+    (patients / "z.csv").write_text("zip\n08001\n17002\nunknown\nunknown\nn/k\nn/k\n", encoding="utf-8")
+    ran = shoal("hierarchy", "zip", "--rule", "cuts 10000", "--from", "z.csv", "-o", "z_tree.csv")
+    assert ran.code == 0, ran.err
+    assert "in 4 rows: n/k, unknown" in ran.err
+    assert "--rule 'cuts 10000, else Other'" in ran.err
+    assert json.loads(shoal("hierarchy", "zip", "--rule", "cuts 10000", "--from", "z.csv", "--json").out)["lacking"] == ["n/k", "unknown"]
+    ran = shoal("hierarchy", "zip", "--rule", "cuts 10000, else Other", "--from", "z.csv", "-o", "whole.csv")
+    assert ran.code == 0, ran.err
+    assert "unknown;Other;" in (patients / "whole.csv").read_text(encoding="utf-8")
+    assert 'zip = "cuts 10000, else Other"' in ran.err
+    assert "Without a group" not in ran.err
+
+
+def test_codes_for_missing_are_in_no_group(shoal, patients):
+    (patients / "i.csv").write_text("income\n" + "".join(f"{-9 if i % 3 else 1000 * i}\n" for i in range(90)), encoding="utf-8")
+    ran = shoal("hierarchy", "income", "--from", "i.csv", "--json")
+    assert "-9" in {row[0] for row in json.loads(ran.out)["rows"]}
+    ran = shoal("hierarchy", "income", "--from", "i.csv", "--missing-code", "-9", "--json")
+    assert ran.code == 0, ran.err
+    assert not [row for row in json.loads(ran.out)["rows"] if "-" in row[0]]
+
+
+def test_categories_without_a_hint_say_what_can_group_them(shoal, patients):
+    assert "says how to group them" in shoal("hierarchy", "town", "--from", "p.csv").err
+    assert "says how to group them" not in shoal("hierarchy", "town", "--from", "p.csv", "--by", "ill").err
+
+
+def test_a_file_is_for_the_column_it_is_named_after_as_arx_names_them(shoal, patients):
+    assert shoal("hierarchy", "age", "--from", "p.csv", "-o", "adult_hierarchy_age.csv").code == 0
+    ran = shoal("hierarchy", "check", "adult_hierarchy_age.csv", "--for", "p.csv")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[0].strip() == "adult_hierarchy_age.csv for column age of p.csv"
+    (patients / "nothing.csv").write_text("1;*\n", encoding="utf-8")
+    assert "no column 'nothing'" in shoal("hierarchy", "check", "nothing.csv", "--for", "p.csv").err

@@ -187,6 +187,14 @@ def test_the_summary_names_the_worst_and_warns_of_outliers():
     assert said == ["a finds 100.0% of the 5 records farthest out, though 15.0% is the most that any attack finds on average."]
 
 
+def test_a_warning_of_outliers_counts_as_the_summary_does():
+    far = with_outliers(result([0.0] * 19_000 + [1.0] * 1_023, "this way"), np.arange(20_023) >= 19_000)
+    table = Table.of({"x": range(20_023)})
+    roles = Roles(quasi=("x",)).check(table)
+    (said,) = warnings(Release.given(table, np.arange(20_023), roles), roles, [], Attacked([far], {}))
+    assert "of the 1,020 records farthest out" in said
+
+
 def test_the_literatures_risk_is_of_the_textbooks_forms():
     table = shoal.invented_patients(200)
     release = shoal.protect(table, "mdav", k=3, quasi=["age", "income", "visits"], seed=1)

@@ -1,12 +1,14 @@
 """What leaves unprotected: columns that give a protected one away, told by hand; identifiers, unique columns, and what has no role."""
 
+import re
+
 import numpy as np
 import pytest
 
 import shoal
 from shoal.certificate import read_certificate
 from shoal.kernels.telling import binned, middle_ranks, spearman, told, told_ranks
-from shoal.methods import Mdav, Mondrian
+from shoal.methods import Mdav, Mondrian, OptimalRecoding, TopCoding
 from shoal.roles import Roles
 from shoal.runs.leaves import looked_over, what_leaves
 from shoal.runs.recipe import Recipe, apply_steps
@@ -241,3 +243,32 @@ def test_dates_of_birth_in_text_give_the_age_away():
     survey = shoal.invented_survey(400)
     release = shoal.protect(survey, "mondrian", k=5, quasi=["AGE15X", "sex"], person="person_id", roles=None, rest="release")
     assert ("born", "AGE15X") in {(one.column, one.about) for one in release.leaves}
+
+
+def test_rows_that_fall_into_the_group_for_all_others_are_counted():
+    rows = [["1000", "10*", "*"], ["1001", "10*", "*"]]
+    table = {"zip": ["1000"] * 60 + ["1001"] * 50 + ["2000"] * 30 + ["2001"] * 10}
+    roles = Roles.parse({"quasi": ["zip"], "hierarchies": {"zip": {"rows": rows, "other": "Elsewhere"}}})
+    release = shoal.protect(table, "recoding", k=5, lowest={"zip": 1}, roles=roles)
+    assert "Of 'zip', 40 rows of 150 had no group of their own in its hierarchy: they fell into 'Elsewhere'." in release.warnings
+    covered = shoal.protect({"zip": table["zip"][:110]}, "recoding", k=5, lowest={"zip": 1}, roles=roles)
+    assert not [warning for warning in covered.warnings if "fell into" in warning]
+    few = shoal.protect({"zip": ["1000"] * 40 + ["2000"] * 10}, "recoding", k=5, lowest={"zip": 1}, roles=roles)
+    assert "Some values of 'zip' had no group of their own in its hierarchy: they fell into 'Elsewhere'." in few.warnings
+
+
+def test_cells_made_of_changed_values_are_not_said_to_be_true():
+    table = {"age": [20 + i % 70 for i in range(300)]}
+    roles = Roles.parse({"quasi": ["age"], "hierarchies": {"age": "width 5 from 0, then 10, 20"}})
+    steps = (TopCoding(limit={"age": 75}), OptimalRecoding(k=10, lowest={"age": 2}))
+    release = shoal.protect(table, *steps, roles=roles)
+    cells = zip((table["age"][at] for at in release.source_row), release.table.column("age").to_pylist())
+    wrong = [before for before, cell in cells if before >= float(re.split(r", |\.\.", cell[1:-1])[1]) + 1]
+    assert wrong
+    said = [warning for warning in release.warnings if "need not be true" in warning]
+    assert said == [
+        "recoding made cells of 'age' after top-coding had changed its values: a cell tells of the changed value, and need not be true "
+        "of the original one."
+    ]
+    alone = shoal.protect(table, OptimalRecoding(k=10), roles=roles)
+    assert not [warning for warning in alone.warnings if "need not be true" in warning]

@@ -10,6 +10,7 @@ from shoal import Roles
 from shoal.methods import Mondrian
 from shoal.promises import Promise
 from shoal.release import Release, Step
+from shoal.report.figures import before_after as draw
 from shoal.report.pictures import before_after
 from shoal.table import Table
 
@@ -73,3 +74,20 @@ def test_no_date_of_the_survey_is_named():
     labels = {label for picture in before_after(original, release, release.roles) for label in picture.labels}
     assert not labels & set(survey.column("born").to_pylist())
     assert "1980" in labels
+
+
+def test_a_suppressed_cell_is_not_taken_for_the_category_other():
+    table = Table.of({"race": ["White"] * 50 + ["Other"] * 30 + ["Black"] * 20})
+    released = shoal.protect(table, "local-suppression", k=21, quasi=["race"])
+    (picture,) = before_after(table, released, Roles(quasi=("race",)))
+    assert picture.labels[-1] == "all others or *"
+    assert "Other" in picture.labels
+    assert sum(picture.after) == pytest.approx(1)
+    assert picture.how
+
+
+def test_shares_that_are_known_to_whole_per_cent_are_said_so():
+    table = Table.of({"colour": ["red"] * 60 + ["blue"] * 40})
+    drawn = draw(pictured(table, Roles(quasi=("colour",))))
+    assert "60\u00a0%" in drawn
+    assert "60.0" not in drawn

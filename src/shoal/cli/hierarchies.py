@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -22,13 +23,14 @@ def hierarchy(
     tree: Annotated[Optional[Path], typer.Argument(help="After check: the hierarchy's file.")] = None,
     of: Annotated[Optional[Path], typer.Option("--from", help="The table whose values are grouped, CSV or Parquet.")] = None,
     for_: Annotated[Optional[Path], typer.Option("--for", help="After check: the table it is for.")] = None,
-    name: Annotated[Optional[str], typer.Option("--column", help="After check: its column. Absent: named like the file.")] = None,
+    name: Annotated[Optional[str], typer.Option("--column", help="After check: its column. Absent: the file is named like it.")] = None,
     round_: Annotated[bool, typer.Option("--round", help="Numbers: bins of round widths.")] = False,
     dates: Annotated[bool, typer.Option("--dates", help="Dates: months, quarters, years, decades.")] = False,
     prefix: Annotated[bool, typer.Option("--prefix", help="Codes: their first letters.")] = False,
     levels: Annotated[Optional[str], typer.Option("--levels", help="Levels from lowest to highest, a,b,c: neighbours together.")] = None,
     by: Annotated[Optional[str], typer.Option("--by", help="Categories: those together that have the same answers in this column.")] = None,
     rule: Annotated[Optional[str], typer.Option("--rule", help="'width 5 from 0, then 10, 20', 'mask=*', 'continents', ...")] = None,
+    missing_code: Annotated[Optional[str], typer.Option("--missing-code", help="-1,-9: codes of the column that mean missing.")] = None,
     out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write it to this CSV file.")] = None,
     json: Json = False,
 ) -> None:
@@ -40,8 +42,8 @@ def hierarchy(
     if column == "check" and (tree is not None or for_ is not None):
         if tree is None or for_ is None:
             raise ParameterError("Name the hierarchy and its table: shoal hierarchy check zip.csv --for patients.csv")
-        told = name or tree.stem
-        if not check(tree, read_table(for_), for_.name, told, json):
+        table = read_table(for_)
+        if not check(tree, table, for_.name, name or _named_like(tree, table), json):
             raise typer.Exit(1)
         return
     if of is None:
@@ -51,7 +53,8 @@ def hierarchy(
     if len(ways) + bool(rule) + bool(by) > 1:
         raise ParameterError("Say one way to group: --round, --dates, --prefix, --levels, --by or --rule.")
     ordinal = {column: tuple(level.strip() for level in levels.split(","))} if levels else {}
-    given = Roles(quasi=(column,), ordinal=ordinal)
+    codes = {column: tuple(code.strip() for code in missing_code.split(","))} if missing_code else {}
+    given = Roles(quasi=(column,), ordinal=ordinal, missing=codes)
     table = given.read(read_table(of))
     roles = given.check(table)
     suggest(table, roles, column, ways[0] if ways else None, rule, by, out, json)
@@ -62,9 +65,9 @@ def suggest(
 ) -> None:
     """A column's tree: by its values, by a rule, or by the answers to a confidential column."""
     from shoal.cli import show
-    from shoal.errors import OutputError, ParameterError
+    from shoal.errors import OutputError, ParameterError, counted
     from shoal.folders import write_text
-    from shoal.hierarchy import Hierarchy
+    from shoal.hierarchy import CATCH_ALL, Hierarchy
     from shoal.hierarchy_rules import parse_rule
     from shoal.roles import hierarchy_of, value_names
     from shoal.suggest_hierarchy import by_values_of, listed, suggested
@@ -76,22 +79,58 @@ def suggest(
     if by:
         tree: Hierarchy = by_values_of(table, column, by)
     elif rule:
-        tree = hierarchy_of(column, parse_rule(rule).text, values=value_names(table, column))
+        said, _, other = rule.partition(CATCH_ALL)
+        tree = hierarchy_of(column, Hierarchy((), parse_rule(said).text, other.strip()), values=value_names(table, column))
     else:
         tree = suggested(table, column, roles, how)  # type: ignore[arg-type]  # one of those the command names
     if not tree.rows:
         raise ParameterError(f"Column '{column}' has no value that could be grouped.", about=column)
     rows = listed(tree)
+    lacking, in_rows = _lacking(table, column, tree)
     if out:
         write_text(out, "".join(line + "\n" for line in Hierarchy(rows).lines))
     if json:
-        show.data({"column": column, "rule": tree.rule or None, "levels": [len(level.names) for level in tree.levels], "rows": rows})
+        found = {"column": column, "rule": tree.plain if tree.rule else None, "levels": [len(level.names) for level in tree.levels]}
+        show.data(found | {"lacking": lacking, "rows": rows})
     else:
         _show_tree(table, column, tree)
+    if len(tree.levels) <= 2 and not (rule or by or how):
+        show.say("Nothing about these values says how to group them. --by, --levels or --rule says how; or write the file by hand.")
+    if lacking and tree.rule:
+        show.say(f"Without a group, and so not in it, in {counted(in_rows, 'row')}: {_first(lacking)}")
+        show.say(f"A release needs a group for each: clean them, or put them into one of their own: --rule '{tree.rule}, else Other'")
     if tree.rule:
-        show.say(f'In a roles file, under [hierarchies], this line does the same for values to come: {column} = "{tree.rule}"')
+        show.say(f'In a roles file, under [hierarchies], this line does the same for values to come: {_key(column)} = "{tree.plain}"')
     if out:
         show.say(f"The hierarchy is in {out}: --hierarchy {column}={out}. Read it before you use it.")
+
+
+def _named_like(tree: Path, table: Table) -> str:
+    """The column that a file is named after: zip.csv, or adult_hierarchy_zip.csv as ARX's examples have it."""
+    fits = [column for column in table.columns if tree.stem.endswith(("_" + column, "-" + column, " " + column))]
+    return tree.stem if tree.stem in table.columns or not fits else max(fits, key=len)
+
+
+def _key(column: str) -> str:
+    """A column's name as it stands before a = in TOML."""
+    import tomli_w
+
+    return tomli_w.dumps({column: 0}).rpartition(" = ")[0]
+
+
+def _lacking(table: Table, column: str, tree: Hierarchy) -> tuple[list[str], int]:
+    """The values that the tree has no row for, and in how many rows they are."""
+    import numpy as np
+
+    from shoal.roles import value_names
+
+    names = value_names(table, column)
+    outside = np.array([at < 0 and name is not None for at, name in zip(tree.places(names).tolist(), names)], np.bool_)
+    return [name for name, gone in zip(names, outside.tolist()) if gone and name is not None], int(outside[table.codes(column)].sum())
+
+
+def _first(values: Sequence[str]) -> str:
+    return ", ".join(values[:20]) + (f" and {len(values) - 20:,} more" if len(values) > 20 else "")
 
 
 def _show_tree(table: Table, column: str, tree: Hierarchy) -> None:
@@ -144,7 +183,6 @@ def check(file: Path, table: Table, name: str, column: str, json: bool) -> bool:
     ]
     show.table(f"{file.name} for column {column} of {name}", ["what", "found"], [(what, show.number(one)) for what, one in rows])
     if found.lacking:
-        listed = ", ".join(found.lacking[:20]) + (f" and {len(found.lacking) - 20:,} more" if len(found.lacking) > 20 else "")
-        show.say(f"Lacking, in {counted(found.rows_lacking, 'row')} (first at row {found.first_row}): {listed}")
+        show.say(f"Lacking, in {counted(found.rows_lacking, 'row')} (first at row {found.first_row}): {_first(found.lacking)}")
         show.say(f"Add a row for each, or put them into a group of their own: --hierarchy '{column}={file}, else Other'")
     return not found.lacking

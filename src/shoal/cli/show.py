@@ -29,13 +29,15 @@ def table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> No
     from rich.markup import escape
     from rich.table import Table
 
-    shown = Table(title=escape(visible(title)), title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    shown = Table(box=None, pad_edge=False, header_style="dim")
     for name in names:
         shown.add_column(name, overflow="fold")
     for row in rows:
         shown.add_row(*(escape("\n".join(map(visible, cell.split("\n")))) for cell in row))
     width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False).print(shown)
+    console = Console(width=width, highlight=False)
+    console.print(f"[bold]{escape(visible(title))}[/bold]")  # in a line of its own: a title of the table would wrap at its width
+    console.print(shown)
 
 
 @contextmanager

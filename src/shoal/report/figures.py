@@ -59,6 +59,7 @@ class BeforeAfter:
     labels: tuple[str, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
+    how: str = ""  # where a released cell that is no value is drawn
 
     def __post_init__(self) -> None:
         if not len(self.labels) == len(self.before) == len(self.after):
@@ -151,6 +152,11 @@ def ru_map(points: Sequence[RiskUtility]) -> str:
 
 def percent_tick(share: float) -> str:
     return f"{round(share * 100, 6):g}{NBSP}%"
+
+
+def whole_percent(share: float) -> str:
+    """Of shares that are known to whole per cent and no further."""
+    return f"{share * 100:.0f}{NBSP}%"
 
 
 def _known(value: float | None) -> float | None:
@@ -249,7 +255,7 @@ def before_after(column: BeforeAfter) -> str:
         height, marks = _in_rows(rows)
     marks.append(_legend(start, 11, [(BEFORE, "before"), (ACCENT, "after")]))
     apart = sum(abs(a - b) for _, b, a in rows) / 2
-    return picture(WIDTH, height, title, f"Shares of records in {len(rows)} bins; the two differ by {percent(apart)}.", marks)
+    return picture(WIDTH, height, title, f"Shares of records in {len(rows)} bins; the two differ by {whole_percent(apart)}.", marks)
 
 
 def _folded(rows: list[tuple[str, float, float]], most: int) -> list[tuple[str, float, float]]:
@@ -273,7 +279,7 @@ def _upright(rows: Sequence[tuple[str, float, float]], every: int) -> tuple[floa
     bar = min(slot * 0.42, 34.0)
     for i, (label, *shares) in enumerate(rows):
         middle = left + (i + 0.5) * slot
-        tip = f"{label}: {percent(shares[0])} before, {percent(shares[1])} after"
+        tip = f"{label}: {whole_percent(shares[0])} before, {whole_percent(shares[1])} after"
         for x, share, fill in ((middle - bar, shares[0], BEFORE), (middle, shares[1], ACCENT)):
             tall = (bottom - top) * max(share, 0) / ticks[-1]
             tall = max(tall, 1.0) if share > 0 else 0.0
@@ -291,13 +297,13 @@ def _in_rows(rows: Sequence[tuple[str, float, float]]) -> tuple[float, list[str]
     marks = []
     for i, (label, before, after) in enumerate(rows):
         y = top + i * pitch
-        tip = f"{label}: {percent(before)} before, {percent(after)} after"
+        tip = f"{label}: {whole_percent(before)} before, {whole_percent(after)} after"
         marks.append(text_at(left - 8, y + 17, names[i], "end", fill=INK, tip=tip))
         for dy, share, fill in ((1.5, before, BEFORE), (13.0, after, ACCENT)):
             wide = (right - left) * max(share, 0) / largest
             wide = max(wide, 1.0) if share > 0 else 0.0
             marks.append(mark("rect", tip, x=left, y=y + dy, width=wide, height=11.0, fill=fill))
-            marks.append(text_at(left + wide + 5, y + dy + 9.5, percent(share), size=10.5))
+            marks.append(text_at(left + wide + 5, y + dy + 9.5, whole_percent(share), size=10.5))
     bottom = top + len(rows) * pitch
     return bottom + 4, [*marks, rule(left, top - 2, left, bottom, MUTED)]
 

@@ -8,6 +8,7 @@ where persons are told; the rest is counted under "other". So no picture shows a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ from shoal.table import Table
 BINS = 12
 CATEGORIES = 12
 FEWEST = 5  # records that a picture tells of
+SHARED = "A set or a group counts in parts for each of its values."
+MIDDLE = "A set counts at its mean, an interval at its middle."
 DAY = 86_400_000_000  # microseconds
 
 
@@ -43,7 +46,8 @@ def before_after(original: Table, release: Release, roles: Roles) -> list[Before
                 low, high = np.quantile(after[~np.isnan(after)], [0.02, 0.98])
                 timed = kinds[0] == "date" and not pa.types.is_date(original.column(column).type)
                 bins = _round_dates(low, high, DAY if timed else 1) if kinds[0] == "date" else _round_bins(low, high)
-                pictures.append(_binned(column, original.number(column), after, bins, fewest))
+                how = MIDDLE if kinds[1] == "text" else ""
+                pictures.append(replace(_binned(column, original.number(column), after, bins, fewest), how=how))
         elif "date" not in kinds:
             pictures.append(_categories(column, original, release.table, roles, weights, fewest))
     return pictures
@@ -70,7 +74,7 @@ def _binned(column: str, before: FloatArray, after: FloatArray, bins: _Bins, few
         shares.append(_rounded([*counts.tolist(), int(np.isnan(side).sum())], len(side), fewest))
     if shares[0][-1] == shares[1][-1] == 0:
         return BeforeAfter(column, tuple(labels), shares[0][:-1], shares[1][:-1])
-    return BeforeAfter(column, (*labels, "missing"), *shares)
+    return BeforeAfter(column, (*labels, "missing"), shares[0], shares[1])
 
 
 def _categories(column: str, original: Table, released: Table, roles: Roles, weights: FloatArray, fewest: int) -> BeforeAfter:
@@ -86,9 +90,12 @@ def _categories(column: str, original: Table, released: Table, roles: Roles, wei
     for side, rows in zip(counts, (len(original), len(released))):
         listed = [side.get(level, 0) for level in shown]
         shares.append(_rounded([*listed, side.get(None, 0), rows - sum(listed) - side.get(None, 0)], rows, fewest))
-    labels = [*shown, "missing", "other"]
+    starred = SUPPRESSED in released.levels(column).to_pylist() and is_generalized(original, released, column)
+    rest = "all others" if "other" in {level.casefold() for level in shown} else "other"
+    labels = [*shown, "missing", f"{rest} or {SUPPRESSED}" if starred else rest]
     keep = [i for i in range(len(labels)) if i < len(shown) or shares[0][i] or shares[1][i]]
-    return BeforeAfter(column, tuple(labels[i] for i in keep), *(tuple(side[i] for i in keep) for side in shares))
+    before, after = (tuple(side[i] for i in keep) for side in shares)
+    return BeforeAfter(column, tuple(labels[i] for i in keep), before, after, SHARED if is_generalized(original, released, column) else "")
 
 
 def _counts(original: Table, table: Table, column: str, weights: FloatArray) -> dict[str | None, int]:

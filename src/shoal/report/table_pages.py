@@ -12,7 +12,7 @@ from typing import Any
 from shoal.certificate import TableCertificate
 from shoal.published import WITHHELD
 from shoal.report.drawing import number, percent, percent_range, safe
-from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, linkage_rates, loss_bars, ru_map
+from shoal.report.figures import BeforeAfter, Rate, RiskUtility, before_after, class_sizes, linkage_rates, loss_bars, ru_map, whole_percent
 from shoal.report.first_screen import first_screen, name_of, warnings
 from shoal.report.page import OPEN_COLUMNS, card, column_names, count, figure, numeral, page, table, words
 from shoal.report.private_page import Riskiest, riskiest_records, telling_columns
@@ -120,7 +120,7 @@ def _pictures(certificate: TableCertificate, columns: Sequence[BeforeAfter]) -> 
             (shown if measure.name == main else folded).append(figure(f"{measure.title}, by column", sentence, bars))
     for i, column in enumerate(columns):
         apart = sum(abs(a - b) for a, b in zip(column.after, column.before)) / 2
-        sentence = f"The bars before and after differ by {percent(apart)} of the records; the nearer they are, the better."
+        sentence = f"The bars before and after differ by {whole_percent(apart)} of the records; the nearer they are, the better. {column.how}".rstrip()
         (shown if i < OPEN_COLUMNS else folded).append(figure(column.column, sentence, before_after(column)))
     rest = f'<details><summary>{count(len(folded), "more picture")}</summary><div class="pictures">{"".join(folded)}</div></details>'
     if not shown and not folded:

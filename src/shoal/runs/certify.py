@@ -26,7 +26,7 @@ from shoal.folders import sha256_of
 from shoal.formulas import about_formulas
 from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
-from shoal.published import Rounding
+from shoal.published import Rounding, three_digits
 from shoal.release import Release
 from shoal.roles import Roles
 from shoal.runs.evidence import Attacked
@@ -170,7 +170,7 @@ def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None,
     of = "persons" if outlying and outlying.unit == "persons" else "records"
     if linkage and outlying and far and far.rate > LINKAGE_LIMIT and far.rate > 2 * outlying.chance and far.rate > linkage.rate:
         yield (
-            f"{outlying.name} finds {rounding.risk(far.rate):.1%} of the {number(far.tried)} {of} farthest out, though "
+            f"{outlying.name} finds {rounding.risk(far.rate):.1%} of the {number(int(three_digits(far.tried)))} {of} farthest out, though "
             f"{rounding.risk(linkage.rate):.1%} is the most that any attack finds on average."
         )
 

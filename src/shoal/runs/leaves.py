@@ -24,7 +24,7 @@ from shoal.promises import HOUSEHOLD_K, PERSON_K
 from shoal.published import Rounding
 from shoal.reading import date_form, with_dates
 from shoal.release import Leaving, Release, Step
-from shoal.roles import Roles, Scale
+from shoal.roles import Roles, Scale, value_names
 from shoal.suggest import codes_for_missing
 from shoal.table import Table
 
@@ -44,7 +44,35 @@ def looked_over(original: Table, release: Release, roles: Roles) -> Release:
     found = what_leaves(original, release, roles)
     lines = (*_about_left_out(roles), *_about_leaving(found, release, roles), *_about_households(original, release, roles))
     lines += (*_about_codes(original, release, roles), *_about_rows_of_persons(release, roles))
+    lines += (*_about_caught(original, release, roles), *_about_changed_before(release))
     return replace(release, leaves=found, warnings=(*release.warnings, *lines))
+
+
+def _about_caught(original: Table, release: Release, roles: Roles) -> Iterator[str]:
+    """A group for all other values takes whatever comes, next month's values as well as slips of the pen."""
+    rounding = Rounding.of_release(release)
+    for column, tree in roles.hierarchies.items():
+        if not tree.caught or column not in release.table.labelled:
+            continue
+        caught = set(tree.caught)
+        rows = int(np.array([name in caught for name in value_names(original, column)], np.bool_)[original.codes(column)].sum())
+        many = (
+            f"Some values of '{column}'"
+            if rounding.few
+            else f"Of '{column}', {rounding.words(counted(rows, 'row'))} of {number(len(original))}"
+        )
+        yield f"{many} had no group of their own in its hierarchy: they fell into '{tree.other}'."
+
+
+def _about_changed_before(release: Release) -> Iterator[str]:
+    """A cell is true of what the step that made it was given; an earlier step may have put that there."""
+    for column in release.table.columns:
+        steps = [step.method for step in release.made_by if column in step.columns]
+        if len(steps) > 1 and column in {*release.table.cells, *release.table.labelled}:
+            yield (
+                f"{steps[-1]} made cells of '{column}' after {' and '.join(steps[:-1])} had changed its values: a cell tells of the changed "
+                "value, and need not be true of the original one."
+            )
 
 
 def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leaving, ...]:
