@@ -36,7 +36,8 @@ class Hierarchy:
     """A tree, given by its rows: a value, then the group it belongs to, the group of that group, and so on, as many in every row.
 
     Rows are put in the order of the tree, so that what belongs together stands together: groups, and values inside them, in the order in
-    which they first appear. A row for a missing value is left out, because missing is no value of any group.
+    which they first appear. A row for a missing value is left out, because missing is no value of any group; so is one for a text that a CSV
+    would read as missing (NA), until a column has that text as a value (`grown`).
 
     A tree can also be given by a rule, which has no rows until the values of a column are known (`grown`), and it may name a group for
     whatever has no row (`other`).
@@ -48,10 +49,15 @@ class Hierarchy:
     origin: Literal["given", "suggested"] = "given"  # by whoever gave the roles, or by shoal, from the values
     cells: Mapping[str, str] = field(default_factory=dict, compare=False)  # of groups that a rule made: the cell that says the same
     caught: tuple[str, ...] = field(default=(), compare=False)  # values that had no row of their own, and are in the group for all others
+    intervals: bool = field(default=True, compare=False)  # whether they can say what a group holds: of numbers and dates, not of codes
+    texts: frozenset[str] = field(default=frozenset(), compare=False)  # values of the column, also where they would read as missing
+    aside: tuple[tuple[str, ...], ...] = field(default=(), compare=False)  # rows for what reads as missing
 
     def __post_init__(self) -> None:
-        rows = [(number, tuple(str(one).strip() for one in row)) for number, row in enumerate(self.rows, 1)]
-        rows = [(number, row) for number, row in rows if row and row[0] not in MISSING]
+        rows = [(number, tuple(map(str, row))) for number, row in enumerate(self.rows, 1)]
+        gone = {"", *MISSING} - self.texts
+        object.__setattr__(self, "aside", (*self.aside, *(row for _, row in rows if row and row[0] in gone)))
+        rows = [(number, row) for number, row in rows if row and row[0] not in gone]
         if self.other:
             _check_name(self.other, "The group for all other values")
         if self.rule and not rows:
@@ -73,12 +79,12 @@ class Hierarchy:
         if isinstance(given, Hierarchy):
             return given
         if isinstance(given, Path):
-            return Hierarchy(tuple(tuple(row) for row in read_rows(folder / given)))
+            return Hierarchy(_stripped(read_rows(folder / given)))
         if isinstance(given, str):
             said, _, other = given.partition(CATCH_ALL)
             if is_rule(said):
                 return Hierarchy((), parse_rule(said).text, other.strip())
-            return Hierarchy(tuple(tuple(row) for row in read_rows(folder / said)), other=other.strip())
+            return Hierarchy(_stripped(read_rows(folder / said)), other=other.strip())
         if (
             isinstance(given, Mapping)
             and isinstance(given.get("rows"), list | tuple)
@@ -87,13 +93,13 @@ class Hierarchy:
         ):
             return replace(Hierarchy.of(given["rows"]), other=given["other"])
         if isinstance(given, list | tuple) and all(isinstance(row, list | tuple | str) for row in given):
-            return Hierarchy(tuple(_cells(row) if isinstance(row, str) else tuple(row) for row in given))
+            return Hierarchy(_stripped([_cells(row) if isinstance(row, str) else row for row in given]))
         raise RoleError("A hierarchy is the name of a CSV file, a rule such as 'width 5, then 10, 20', or rows of a value and its groups.")
 
     @property
     def lines(self) -> list[str]:
         """The rows as text, for a TOML file."""
-        return [_line(row) for row in self.rows]
+        return [_line(row) for row in (*self.rows, *self.aside)]
 
     @property
     def plain(self) -> Any:
@@ -111,10 +117,12 @@ class Hierarchy:
         """The tree over the values of a column, given in their order: what the rule makes of each; and, where there is a group for all others, what
         has no row in it. Values without groups stay without a row."""
         known = [value for value in values if value is not None]
-        rows, cells = list(self.rows), dict(self.cells)
+        real = frozenset(known) & {*MISSING} - {""}
+        rows, cells = _as_in(known, (*self.rows, *(row for row in self.aside if row[0] in real))), dict(self.cells)
         if self.rule:
             made = parse_rule(self.rule).grow(known)
-            rows, cells = [(value, *groups) for value, groups in zip(known, made.groups) if groups is not None], dict(made.cells)
+            rows = [(value, *groups) for value, groups in zip(known, made.groups) if groups is not None]
+            cells = dict(made.cells) if self.intervals else {}
         there = {row[0] for row in rows}
         outside = [value for value in known if value not in there] if self.other else []
         depth = len(rows[0]) if rows else 2
@@ -123,7 +131,8 @@ class Hierarchy:
         rows += [(value, *[self.other] * (depth - 1 - closed), *(top if closed else ())) for value in outside]
         if not rows:
             return self
-        return replace(self, rows=tuple(rows), cells=cells, caught=(*self.caught, *outside))
+        aside = tuple(row for row in self.aside if row[0] not in real)
+        return replace(self, rows=tuple(rows), cells=cells, caught=(*self.caught, *outside), texts=real, aside=aside)
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
@@ -132,14 +141,14 @@ class Hierarchy:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """From the values themselves up to one node over everything, which is added where the last column has several."""
+        """From the values themselves up to one node over everything, which is added where the last column has several, or is that of the values."""
         rows, depth = self.rows, len(self.rows[0])
         found = []
         for level in range(depth):
             first = [i for i in range(len(rows)) if not i or rows[i][level:] != rows[i - 1][level:]]
             node = np.searchsorted(first, np.arange(len(rows)), "right") - 1
             found.append(Level(node, tuple(rows[i][level] for i in first), np.array([*first, len(rows)])))
-        if len(found[-1].names) > 1:
+        if len(found[-1].names) > 1 or depth == 1:  # one value alone is not everything: missing is beside it
             found.append(Level(np.zeros(len(rows), np.int64), (EVERYTHING,), np.array([0, len(rows)])))
         return tuple(found)
 
@@ -172,6 +181,8 @@ class Hierarchy:
     @cached_property
     def _numbers(self) -> FloatArray | None:
         """The values as numbers or dates, where they all are."""
+        if not self.intervals:
+            return None
         numbers = [cell.to_number(leaf) for leaf in self.leaves]
         return None if None in numbers else np.array(numbers, np.float64)
 
@@ -224,6 +235,20 @@ class Hierarchy:
             covers = stops[low] > high
             begin, stop = np.where(covers, begins[low], begin), np.where(covers, stops[low], stop)
         return begin, stop
+
+
+def _stripped(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, ...], ...]:
+    """Rows as people write them: blanks around a cell are none of it."""
+    return tuple(tuple(str(one).strip() for one in row) for row in rows)
+
+
+def _as_in(values: Sequence[str], rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows, each for the value as the column has it: with blanks around it, where there is no value without."""
+    there = set(values)
+    padded: dict[str, list[str]] = {}
+    for value in values:
+        padded.setdefault(value.strip(), []).append(value)
+    return [(alike[0], *row[1:]) if row[0] not in there and len(alike := padded.get(row[0], [])) == 1 else row for row in rows]
 
 
 def _cells(line: str) -> tuple[str, ...]:

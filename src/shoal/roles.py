@@ -251,7 +251,7 @@ class Roles:
         if self.scale(table, column) == "ordinal":
             place = {level: i for i, level in enumerate(self.levels(table, column))}
             values = sorted(values, key=lambda value: place.get(value or "", len(place)))
-        grown = hierarchy_of(column, tree, values=values)
+        grown = hierarchy_of(column, replace(tree, intervals=table.kind(column) in ("number", "date")), values=values)
         _check_leaves(table, column, grown)
         return grown
 

@@ -32,12 +32,14 @@ def suggested(table: Table, column: str, roles: Roles, how: How | None = None) -
     if not rule:
         known = [name for name in names if name is not None]
         rule = "" if known else "mask=*"  # of nothing, any rule makes nothing
-        return Hierarchy(tuple((name, EVERYTHING) for name in known), rule, origin="suggested")
+        rows = tuple((name, EVERYTHING) for name in known)
+        return Hierarchy(rows, rule, origin="suggested", texts=frozenset(known))
     values: Sequence[str | None] = names
     if roles.scale(table, column) == "ordinal":
         place = {level: i for i, level in enumerate(roles.levels(table, column))}
         values = sorted(names, key=lambda name: place.get(name or "", len(place)))
-    return replace(Hierarchy((), rule), origin="suggested").grown(values)
+    numbers = table.kind(column) in ("number", "date")
+    return replace(Hierarchy((), rule), origin="suggested", intervals=numbers).grown(values)
 
 
 def _fitting(table: Table, column: str, roles: Roles, names: Sequence[str | None]) -> How | None:
@@ -139,7 +141,9 @@ def by_values_of(table: Table, column: str, confidential: str) -> Hierarchy:
     names = value_names(table, column)
     known = [i for i, name in enumerate(names) if name is not None]
     if len(known) < 3:
-        return Hierarchy(tuple((str(names[i]), EVERYTHING) for i in known), origin="suggested")
+        return Hierarchy(
+            tuple((str(names[i]), EVERYTHING) for i in known), origin="suggested", texts=frozenset(str(names[i]) for i in known)
+        )
     codes, answers = table.codes(column), table.codes(confidential)
     counts = np.zeros((len(names), int(answers.max(initial=0)) + 1))
     np.add.at(counts, (codes, answers), 1.0)
@@ -153,7 +157,7 @@ def by_values_of(table: Table, column: str, confidential: str) -> Hierarchy:
     titles = [_titles(text, weight, levels[:, j]) for j in range(len(sizes))]
     for i, value in enumerate(text):
         rows.append((value, *(titles[j][int(levels[i, j])] for j in range(len(sizes))), EVERYTHING))
-    return Hierarchy(tuple(rows), origin="suggested")
+    return Hierarchy(tuple(rows), origin="suggested", texts=frozenset(text))
 
 
 def _titles(values: Sequence[str], weight: FloatArray, group: FloatArray) -> dict[int, str]:

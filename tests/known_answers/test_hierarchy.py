@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal import attack, cell, measure, protect
 from shoal.errors import RoleError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.measures import NCP
-from shoal.methods import InfogainMondrian, Mondrian
+from shoal.methods import Datafly, Incognito, InfogainMondrian, LocalRecoding, Mondrian, OptimalRecoding
 from shoal.randomness import chance_for
 from shoal.roles import Roles
 from shoal.table import Table
@@ -141,3 +142,53 @@ def test_adult_as_arx_groups_it():
     assert set(tree.leaves[begin[0] : stop[0]]) == {row[0] for row in tree.rows if row[1] == "Undergraduate"}
     assert len(Hierarchy.of(folder / "adult_hierarchy_native-country.csv").leaves) == 41
     assert Hierarchy.of(folder / "adult_hierarchy_age.csv").leaves == tuple(str(age) for age in range(1, 101))
+
+
+def test_missing_beside_the_only_value_of_a_tree_is_not_that_value():
+    known = {"pet": ["cat", None, "cat", "cat", None, None], "sex": ["f", "f", "f", "m", "m", "m"]}
+    roles = Roles(quasi=("pet", "sex"), hierarchies={"pet": [["cat"]]})
+    for method in (Mondrian(k=2), LocalRecoding(k=2), OptimalRecoding(k=2), Datafly(k=2), Incognito(k=2)):
+        result, _ = released(method, roles, **known)
+        assert all(shown in ("*", pet) for pet, shown in zip(known["pet"], result["pet"], strict=True)), method.name
+    deeper = Roles(quasi=("pet", "sex"), hierarchies={"pet": [["cat", "animal"]]})
+    result, _ = released(OptimalRecoding(k=3), deeper, pet=["cat", "cat", "cat", None, None, None], sex=["f"] * 3 + ["m"] * 3)
+    assert result["pet"] == ["cat"] * 3 + [None] * 3  # hiding which is missing is no cheaper than elsewhere
+
+
+def test_blanks_around_a_value_are_of_the_table_and_none_of_the_file():
+    jobs = [" Private", " Gov", "self "] * 3
+    tree = [["Private", "work"], ["Gov", "work"], ["self", "own"]]
+    for given in ({}, {"job": tree}, {"job": {"rows": ["Private;work"], "other": "Rest"}}):
+        roles = Roles(quasi=("job",), hierarchies=given)
+        table = Table.of({"job": jobs})
+        release = protect(table, "recoding", k=3, roles=roles)
+        assert sorted(release.table.column("job").to_pylist()) == sorted(jobs)
+    both = Roles(quasi=("job",), hierarchies={"job": [["a", "first"], ["b", "first"]]})
+    with pytest.raises(RoleError, match="1 value outside its hierarchy"):
+        both.check(Table.of({"job": ["a", " a", "b"]}))
+
+
+def test_a_text_that_a_csv_would_read_as_missing_can_be_a_value():
+    countries = ["NA", "DE", "NA", "DE", "?", "?"]
+    tree = Hierarchy.of(["NA;Africa", "DE;Europe", "?;nowhere", "FR;Europe"])
+    assert tree.leaves == ("DE", "FR")
+    assert sorted(Hierarchy.of(tree.lines).grown(countries).leaves) == ["?", "DE", "FR", "NA"]
+    for given in ({}, {"country": tree}):
+        release = protect(Table.of({"country": countries}), "recoding", k=2, roles=Roles(quasi=("country",), hierarchies=given))
+        assert sorted(release.table.column("country").to_pylist()) == sorted(countries)
+
+
+@pytest.mark.parametrize("method", ["recoding", "local-recoding", "mondrian"])
+@pytest.mark.parametrize("given", ["prefix 3, 2", "width 100"])
+def test_codes_of_digits_are_no_numbers_to_measures_and_attacks(method, given):
+    zips = [f"0{8000 + i % 200}" for i in range(400)]
+    roles = Roles(quasi=("zip",), hierarchies={"zip": given})
+    release = protect(Table.of({"zip": zips}), method, k=20, roles=roles, seed=1)
+    cells = set(release.table.column("zip").to_pylist())
+    assert {len(cell.read(one).values) for one in cells} == {
+        100
+    }  # all values are listed: an interval of texts would be understood by nobody
+    original = Table.of({"zip": zips})
+    assert measure(original, release, "ncp")["ncp"].value == pytest.approx(99 / 199)
+    assert attack(original, release, "distance-linkage", seed=1)["distance-linkage"].rate == pytest.approx(1 / 200)
+    assert all(not release.roles.hierarchies["zip"].tells(name) for name in release.table.labels["zip"].values())

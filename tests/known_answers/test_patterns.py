@@ -182,3 +182,18 @@ def test_only_the_internal_report_says_what_the_original_tells():
         assert said not in public
     single = released([(1, YOUNG), (2, YOUNG), (3, YOUNG), (6, OLD), (7, OLD), (9, ("M", "50", "B"))])
     assert "50" not in public_report(BARE, [], patterns_of(single, ORIGINAL)).split("<main>")[1]
+
+
+def test_a_group_is_said_by_its_name_where_only_the_original_tells_what_it_holds():
+    zips = [f"0{8000 + i % 120}" for i in range(480)]
+    table = Table.of({"zip": zips, "job": ["nurse", "cook", "clerk", "smith"] * 120})
+    roles = Roles(quasi=("zip", "job"), hierarchies={"zip": "prefix 3, 2", "job": {"rows": ["nurse;care", "cook;food"], "other": "else"}})
+    release = shoal.protect(table, "recoding", k=15, roles=roles, lowest={"zip": 1, "job": 1}, seed=1)
+    found = patterns_of(release, table)
+    assert {one.rule for one in found.found} == {
+        f"zip in {zip} and job in {job}" for zip in ("080", "081") for job in ("else", "care", "food")
+    }
+    assert [one.coverage for one in found.found] == [one.support for one in found.found]  # counted by what the names stand for
+    page = public_report(certificate([]), [], found)
+    assert "zip in 080" in page
+    assert not any(code in page for code in zips)

@@ -76,7 +76,7 @@ def _plain(one: Pattern) -> dict[str, Any]:
     classes = {column: [{"value": v, "records": n} for v, n in counts.items()] for column, counts in one.classes.items()}
     return {
         "rule": one.rule,
-        "cells": dict(one.cells),
+        "cells": {**one.cells, **one.names},
         "length": one.length,
         "support": one.support,
         "coverage": one.coverage,

@@ -75,8 +75,10 @@ def _along(
         [cell.SUPPRESSED if text == cell.SUPPRESSED else name if level else text for name, text in zip(here.names, cells[level])]
         for level, here in enumerate(tree.levels)
     ]
-    loss = [np.diff(here.starts) - 1 for here in tree.levels]
-    return [here.node[place] for here in tree.levels], cells, titles, [one / max(size - 1, 1) for one in loss]
+    loss = [(np.diff(here.starts) - 1) / max(size - 1, 1) for here in tree.levels]
+    if None in names:  # which the last level does not tell from anything, also where the tree has one value only
+        loss[-1] = np.ones(1)
+    return [here.node[place] for here in tree.levels], cells, titles, loss
 
 
 def at_levels(levels: ColumnLevels, level: IntArray, node: IntArray, missing: str) -> Published:

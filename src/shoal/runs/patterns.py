@@ -7,7 +7,7 @@ patterns is hidden among the records of all of them, so the risk is below 1/k (A
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -51,11 +51,13 @@ class Pattern:
     support: int  # records released with it
     coverage: int | None  # records of the original that satisfy it; None: not known
     classes: Mapping[str, Mapping[str | None, int]]  # of the target and each confidential column: records by value, the most frequent first
+    names: Mapping[str, str] = field(default_factory=dict)  # of cells that are groups of a hierarchy: what they are released under
 
     @cached_property
     def rule(self) -> str:
-        """As a sentence: sex = Female and age in [20..25]."""
-        conditions = [part for column, text in self.cells.items() if (part := _condition(column, text))]
+        """As a sentence: sex = Female and age in [20..25]. A group of a hierarchy is said by its name: what it holds may only be known from the
+        original."""
+        conditions = [part for column, text in self.cells.items() if (part := _condition(column, text, self.names.get(column)))]
         return " and ".join(conditions) or "any record"
 
     @cached_property
@@ -129,6 +131,7 @@ def _patterns(release: Release, data: Any, listed: int | None) -> Patterns:
     first[ids[::-1]] = np.arange(len(ids))[::-1]
     cells = np.column_stack([table.codes(column)[first] for column in columns])
     texts = {column: _texts(original, table, column) for column in columns}
+    named = {column: _names(table, column) for column in columns}
     order = np.argsort(-support, kind="stable")
     if listed is not None and number > 2 * listed:
         order, told = np.concatenate([order[:listed], order[-listed:]]), _Counted(note=TOO_MANY)
@@ -144,6 +147,7 @@ def _patterns(release: Release, data: Any, listed: int | None) -> Patterns:
             int(support[p]),
             None if told.covers is None else int(told.covers[p]),
             {column: counts[p] for column, counts in classes.items()},
+            {column: name for column, code in zip(columns, cells[p].tolist()) if (name := named[column].get(texts[column][code]))},
         )
         for p in order.tolist()
     ]
@@ -162,7 +166,9 @@ def generalized_patterns(release: Release, original: Table) -> Patterns | None:
         return None
 
 
-def _condition(column: str, text: str | None) -> str:
+def _condition(column: str, text: str | None, name: str | None = None) -> str:
+    if name is not None:
+        return f"{column} in {name}"
     one = cell.read(text)
     if one.suppressed:
         return ""
@@ -174,6 +180,11 @@ def _condition(column: str, text: str | None) -> str:
     if len(values) > MOST_VALUES:
         return f"{column} in {{{'|'.join([*values[: MOST_VALUES - 2], '...', values[-1]])}}} ({len(values)} values)"
     return f"{column} in {{{'|'.join(values)}}}"
+
+
+def _names(table: Table, column: str) -> dict[str | None, str]:
+    """The cells of a column that are written under a name of their own."""
+    return {text: name for text, name in table.labels.get(column, {}).items() if name != text} if column in table.labelled else {}
 
 
 def _empty_is_missing(table: Table, columns: list[str]) -> Table:
