@@ -113,15 +113,18 @@ class Hierarchy:
         """What its groups are called."""
         return frozenset(name for row in self.rows for name in row[1:])
 
-    def grown(self, values: Sequence[str | None]) -> Hierarchy:
+    def grown(self, values: Sequence[str | None], levels: Sequence[str] = ()) -> Hierarchy:
         """The tree over the values of a column, given in their order: what the rule makes of each; and, where there is a group for all others, what
-        has no row in it. Values without groups stay without a row."""
+        has no row in it. Values without groups stay without a row. `levels` are all that there could be, from the lowest to the highest: a rule
+        groups neighbours among them, whether or not a row has them."""
         known = [value for value in values if value is not None]
         real = frozenset(known) & {*MISSING} - {""}
         rows, cells = _as_in(known, (*self.rows, *(row for row in self.aside if row[0] in real))), dict(self.cells)
         if self.rule:
-            made = parse_rule(self.rule).grow(known)
-            rows = [(value, *groups) for value, groups in zip(known, made.groups) if groups is not None]
+            every = [*levels, *(value for value in known if value not in levels)] if levels else known
+            made = parse_rule(self.rule).grow(every)
+            of_each = dict(zip(every, made.groups))
+            rows = [(value, *groups) for value in known if (groups := of_each[value]) is not None]
             cells = dict(made.cells) if self.intervals else {}
         there = {row[0] for row in rows}
         outside = [value for value in known if value not in there] if self.other else []

@@ -245,13 +245,16 @@ class Roles:
         other = (*self.other, *target, *released)
         return replace(self, other=other, ordinal=ordinal, kinds=kinds, left_out=left_out, hierarchies=hierarchies)
 
-    def _grown(self, table: Table, column: str, tree: Hierarchy) -> Hierarchy:
-        """A column's hierarchy over all its values."""
-        values = value_names(table, column)
-        if self.scale(table, column) == "ordinal":
-            place = {level: i for i, level in enumerate(self.levels(table, column))}
+    def tree_over(self, table: Table, column: str, tree: Hierarchy) -> Hierarchy:
+        """A tree over all values of a column; over levels in their order."""
+        values, levels = value_names(table, column), self.levels(table, column) if self.scale(table, column) == "ordinal" else ()
+        if levels:
+            place = {level: i for i, level in enumerate(levels)}
             values = sorted(values, key=lambda value: place.get(value or "", len(place)))
-        grown = hierarchy_of(column, replace(tree, intervals=table.kind(column) in ("number", "date")), values=values)
+        return hierarchy_of(column, replace(tree, intervals=table.kind(column) in ("number", "date")), values=values, levels=levels)
+
+    def _grown(self, table: Table, column: str, tree: Hierarchy) -> Hierarchy:
+        grown = self.tree_over(table, column, tree)
         _check_leaves(table, column, grown)
         return grown
 
@@ -324,11 +327,13 @@ def _check_persons(table: Table, column: str) -> None:
             )
 
 
-def hierarchy_of(column: str, given: Any, folder: Path = Path(), values: Sequence[str | None] | None = None) -> Hierarchy:
-    """A column's hierarchy from what was given for it; over some values, where they are known."""
+def hierarchy_of(
+    column: str, given: Any, folder: Path = Path(), values: Sequence[str | None] | None = None, levels: Sequence[str] = ()
+) -> Hierarchy:
+    """A column's hierarchy from what was given for it; over some values, where they are known, which may be levels."""
     try:
         tree = Hierarchy.of(given, folder)
-        return tree if values is None else tree.grown(values)
+        return tree if values is None else tree.grown(values, levels)
     except RoleError as error:
         raise RoleError(f"Column '{column}': {error}", about=column) from None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -34,12 +33,7 @@ def suggested(table: Table, column: str, roles: Roles, how: How | None = None) -
         rule = "" if known else "mask=*"  # of nothing, any rule makes nothing
         rows = tuple((name, EVERYTHING) for name in known)
         return Hierarchy(rows, rule, origin="suggested", texts=frozenset(known))
-    values: Sequence[str | None] = names
-    if roles.scale(table, column) == "ordinal":
-        place = {level: i for i, level in enumerate(roles.levels(table, column))}
-        values = sorted(names, key=lambda name: place.get(name or "", len(place)))
-    numbers = table.kind(column) in ("number", "date")
-    return replace(Hierarchy((), rule), origin="suggested", intervals=numbers).grown(values)
+    return roles.tree_over(table, column, Hierarchy((), rule, origin="suggested"))
 
 
 def _fitting(table: Table, column: str, roles: Roles, names: Sequence[str | None]) -> How | None:
@@ -75,7 +69,7 @@ def _rule(table: Table, column: str, roles: Roles, how: How | None, names: Seque
         known = [name for name in names if name is not None]
         return "icd10" if known and all(_ICD.fullmatch(name) for name in known) else "mask=*"
     if how == "levels":
-        many = sum(name is not None for name in names)
+        many = len(roles.levels(table, column))
         sizes = [2**i for i in range(1, MOST_LEVELS) if 2**i < many]
         return (
             f"groups of {sizes[0]}{''.join(f', then {size}' if i == 0 else f', {size}' for i, size in enumerate(sizes[1:]))}"

@@ -6,11 +6,13 @@ from datetime import date
 import numpy as np
 import pytest
 
+import shoal
 from shoal.cell import read, to_number
 from shoal.errors import RoleError
 from shoal.example import invented_patients
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy_rules import is_rule, parse_rule
+from shoal.registry import make
 from shoal.roles import Roles
 from shoal.suggest_hierarchy import by_values_of, listed, round_bins, suggested
 from shoal.table import Table
@@ -207,3 +209,23 @@ def test_the_roles_of_a_recipe_keep_a_rule():
     checked = roles.check(invented_patients(50))
     assert checked.hierarchies["age"].leaves
     assert Roles.parse(roles.plain()) == roles
+
+
+LEVELS = ("l1", "l2", "l3", "l4", "l5", "l6")
+
+
+def test_neighbours_are_of_all_levels_in_their_order_whether_or_not_a_row_has_them():
+    """No row has l2: l1 is still in a group with it, and l3 with l4. As texts the levels come in another order than as levels."""
+    tree = Hierarchy((), "groups of 2").grown(["l1", "l3", "l4", "l6"], LEVELS)
+    assert tree.rows == (("l1", "l1 to l2"), ("l3", "l3 to l4"), ("l4", "l3 to l4"), ("l6", "l5 to l6"))
+
+
+def test_levels_keep_their_order_after_a_step_that_moves_them():
+    order = ("primary", "secondary", "vocational", "bachelor", "master")
+    table = {"school": [order[i % 5] for i in range(40)], "ill": ["x", "y"] * 20}
+    roles = shoal.Roles(quasi=("school",), confidential=("ill",), ordinal={"school": order}, hierarchies={"school": "groups of 2"})
+    cells = set()
+    for steps in (["rank-swapping", "recoding"], ["recoding"]):
+        made = [make("method", name, {"k": 4, "lowest": {"school": 1}} if name == "recoding" else {"p": 30}) for name in steps]
+        cells |= set(shoal.protect(table, *made, roles=roles, seed=1).table.labels["school"].values())
+    assert cells == {"primary to secondary", "vocational to bachelor", "master"}

@@ -50,8 +50,8 @@ def hierarchy(
         raise ParameterError(f"Name the table whose values are grouped: shoal hierarchy {column} --from patients.csv", about="from")
     kinds = (("round", round_), ("dates", dates), ("prefix", prefix), ("levels", levels))
     ways = [how for how, asked in kinds if asked]
-    if len(ways) + bool(rule) + bool(by) > 1:
-        raise ParameterError("Say one way to group: --round, --dates, --prefix, --levels, --by or --rule.")
+    if len(set(ways) - ({"levels"} if rule else set())) + bool(rule) + bool(by) > 1:
+        raise ParameterError("Say one way to group: --round, --dates, --prefix, --levels, --by or --rule (which may group --levels, too).")
     ordinal = {column: tuple(level.strip() for level in levels.split(","))} if levels else {}
     codes = {column: tuple(code.strip() for code in missing_code.split(","))} if missing_code else {}
     given = Roles(quasi=(column,), ordinal=ordinal, missing=codes)
@@ -69,7 +69,6 @@ def suggest(
     from shoal.folders import write_text
     from shoal.hierarchy import CATCH_ALL, Hierarchy
     from shoal.hierarchy_rules import parse_rule
-    from shoal.roles import hierarchy_of, value_names
     from shoal.suggest_hierarchy import by_values_of, listed, suggested
 
     if by:
@@ -80,7 +79,7 @@ def suggest(
         tree: Hierarchy = by_values_of(table, column, by)
     elif rule:
         said, _, other = rule.partition(CATCH_ALL)
-        tree = hierarchy_of(column, Hierarchy((), parse_rule(said).text, other.strip()), values=value_names(table, column))
+        tree = roles.tree_over(table, column, Hierarchy((), parse_rule(said).text, other.strip()))
     else:
         tree = suggested(table, column, roles, how)  # type: ignore[arg-type]  # one of those the command names
     if not tree.rows:
@@ -101,6 +100,9 @@ def suggest(
         show.say(f"A release needs a group for each: clean them, or put them into one of their own: --rule '{tree.rule}, else Other'")
     if tree.rule:
         show.say(f'In a roles file, under [hierarchies], this line does the same for values to come: {_key(column)} = "{tree.plain}"')
+        if column in roles.ordinal:
+            listed_levels = ", ".join(f'"{level}"' for level in roles.ordinal[column])
+            show.say(f"and under [ordinal] its levels: {_key(column)} = [{listed_levels}]")
     if out:
         show.say(f"The hierarchy is in {out}: --hierarchy {column}={out}. Read it before you use it.")
 

@@ -60,7 +60,7 @@ def _along(
     tree = roles.hierarchies[column]
     place = tree.places(names)
     if any(at < 0 and name is not None for at, name in zip(place.tolist(), names)):  # values that an earlier step has made
-        tree = hierarchy_of(column, tree, values=names)
+        tree = hierarchy_of(column, tree, values=names, levels=roles.ordinal.get(column, ()))
         place = tree.places(names)
     if many := sum(at < 0 and name is not None for at, name in zip(place.tolist(), names)):
         raise DataError(

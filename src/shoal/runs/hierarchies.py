@@ -28,8 +28,8 @@ def regrown(table: Table, roles: Roles, changed: Collection[str]) -> dict[str, H
     found = dict(roles.hierarchies)
     for column in set(found) & set(changed) & set(table.columns):
         if column not in table.cells:
-            tree = replace(found[column], intervals=table.kind(column) in ("number", "date"))
-            found[column] = suggested(table, column, roles) if tree.origin == "suggested" else tree.grown(value_names(table, column))
+            tree = found[column]
+            found[column] = suggested(table, column, roles) if tree.origin == "suggested" else roles.tree_over(table, column, tree)
     return found
 
 
