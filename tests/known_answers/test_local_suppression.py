@@ -206,3 +206,15 @@ def test_scope_is_counts_though_records_of_one_combination_may_be_parted():
     one = LocalSuppression(k=6, rule="wildcard").protect(table, roles, chance_for(1))
     two = LocalSuppression(k=6, rule="wildcard").protect(table.take(order), roles, chance_for(1))
     assert one.table.arrow.equals(two.table.arrow)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whoever_joins_at_the_end_goes_where_blanks_are_cheap(seed):
+    """Three records of (1, x), three of (2, y), and one of (1, y): it joins the first by a blank town each, or the second by a blank age each."""
+    table = {"age": [1, 1, 1, 2, 2, 2, 1], "town": ["x", "x", "x", "y", "y", "y", "y"]}
+    roles = shoal.Roles(quasi=("age", "town"))
+    dear = shoal.protect(table, "local-suppression", k=3, search="greedy", importance="age:100", roles=roles, seed=seed)
+    assert sorted(dear.table.column("age").to_pylist()) == ["1", "1", "1", "1", "2", "2", "2"]
+    assert sorted(dear.table.column("town").to_pylist()) == ["*", "*", "*", "*", "y", "y", "y"]
+    other = shoal.protect(table, "local-suppression", k=3, search="greedy", importance="town:100", roles=roles, seed=seed)
+    assert sorted(other.table.column("town").to_pylist()) == ["x", "x", "x", "y", "y", "y", "y"]

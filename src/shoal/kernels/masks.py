@@ -185,8 +185,11 @@ def _number_by_hash(data, shown, ids):
     return number
 
 
-def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatArray, rows: IntArray | None = None) -> IntArray:
-    """Every row of group -1, in the order of the draws, joins the group for which that suppresses the fewest cells.
+def joined(
+    codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatArray, rows: IntArray | None = None, price: FloatArray | None = None
+) -> IntArray:
+    """Every row of group -1, in the order of the draws, joins the group for which that suppresses the fewest cells, or costs least at a price
+    for a cell of each column.
 
     All records of a row join together. A group takes a row only if it then still keeps the demand. Rows that no group can take form one
     with those groups that have least to lose, as many as it needs.
@@ -209,14 +212,15 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
     for q, column in enumerate(sensitive.T):
         there = mine[column[mine] > 0]
         np.add.at(count, (of_few[groups[there]], offset[q] + column[there] - 1), many[there])
+    each = np.ones(codes.shape[1]) if price is None else price
     to = _join(
-        codes[left].astype(np.int64), many[left], sensitive[left], lowest[few], agrees[few], sizes[few], count, offset, whole, *limits
-    )
+        codes[left].astype(np.int64), many[left], sensitive[left], lowest[few], agrees[few], sizes[few], each, count, offset, whole, *limits
+    )  # fmt: skip
     result = groups.copy()
     result[left[to >= 0]] = few[to[to >= 0]]
     stubborn = left[to < 0]
     if len(stubborn):
-        least = np.argsort(tally(result[result >= 0], many[result >= 0]) * agrees.sum(axis=1), kind="stable")
+        least = np.argsort(tally(result[result >= 0], many[result >= 0]) * (agrees @ each), kind="stable")
         taken = 1
         while True:
             together = np.append(stubborn, np.flatnonzero(np.isin(result, least[:taken])))
@@ -228,22 +232,24 @@ def joined(codes: NDArray[Any], groups: IntArray, demand: Demand, draws: FloatAr
 
 
 @njit(cache=True)
-def _join(codes, many, sensitive, pattern, agrees, sizes, count, offset, whole, l, entropy, t, t_ordered):  # noqa: E741
+def _join(codes, many, sensitive, pattern, agrees, sizes, price, count, offset, whole, l, entropy, t, t_ordered):  # noqa: E741
     """The group each row joins, one row after the other; -1: none can take it. Groups are updated as they grow."""
     n, d = codes.shape
     number = len(sizes)
-    to, cost = np.full(n, -1), np.empty(number, np.int64)
+    to, cost = np.full(n, -1), np.empty(number)
     present, rows = np.empty(len(whole), np.int64), np.empty(len(whole), np.int64)
     for i in range(n):
         for g in range(number):
-            suppressed, new = 1, 0
+            suppressed, new = 0.0, 0.0
             for j in range(d):
-                suppressed += not agrees[g, j]
-                new += agrees[g, j] and pattern[g, j] != codes[i, j]
+                if not agrees[g, j]:
+                    suppressed += price[j]
+                elif pattern[g, j] != codes[i, j]:
+                    new += price[j]
             cost[g] = new * (sizes[g] + many[i]) + suppressed * many[i]
         for _ in range(number):
             g = int(np.argmin(cost))
-            if cost[g] == np.iinfo(np.int64).max:
+            if cost[g] == np.inf:
                 break
             _add(count[g], offset, sensitive[i], many[i])
             kept = True
@@ -261,7 +267,7 @@ def _join(codes, many, sensitive, pattern, agrees, sizes, count, offset, whole, 
                     agrees[g, j] = agrees[g, j] and pattern[g, j] == codes[i, j]
                 break
             _add(count[g], offset, sensitive[i], -many[i])
-            cost[g] = np.iinfo(np.int64).max
+            cost[g] = np.inf
     return to
 
 

@@ -39,7 +39,7 @@ def classes_blanked(codes: Int32Array, rows: IntArray, demand: Demand, cost: Flo
 
     Those left at the end, fewer than k, join the classes that lose least by it, in the order of the draws.
     """
-    groups = joined(codes, agreeing(codes, demand, rows, cost), demand, draws, rows)
+    groups = joined(codes, agreeing(codes, demand, rows, cost), demand, draws, rows, cost)
     lowest, highest = group_ranges(codes, groups)
     return Blanks(np.arange(len(codes)), rows, (lowest != highest)[groups])
 
