@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation, localcontext
+from fractions import Fraction
 from itertools import pairwise
 
 from shoal.errors import RoleError, ShoalError
@@ -158,7 +159,9 @@ def _exactly(numbers: Sequence[Decimal | None]) -> AbstractContextManager[Contex
 
 
 def _widths(widths: list[Decimal], start: Decimal) -> Callable[[Sequence[str]], Grown]:
-    _nested([int(one * 10**9) for one in widths])
+    exact = [Fraction(one) for one in widths]
+    whole = math.lcm(*(one.denominator for one in exact))
+    _nested([int(one * whole) for one in exact])
 
     def grow(values: Sequence[str]) -> Grown:
         numbers = [_as_decimal(value) for value in values]

@@ -229,3 +229,11 @@ def test_levels_keep_their_order_after_a_step_that_moves_them():
         made = [make("method", name, {"k": 4, "lowest": {"school": 1}} if name == "recoding" else {"p": 30}) for name in steps]
         cells |= set(shoal.protect(table, *made, roles=roles, seed=1).table.labels["school"].values())
     assert cells == {"primary to secondary", "vocational to bachelor", "master"}
+
+
+def test_widths_far_from_one_are_looked_at_exactly():
+    assert parse_rule("width 0.000000000001, then 0.000000000002").text
+    with pytest.raises(RoleError, match="whole times"):
+        parse_rule("width 0.0000000019, then 0.000000002")
+    tiny = Table.of({"x": [i * 1e-12 for i in range(1, 40)]})
+    assert len(suggested(tiny, "x", Roles(quasi=("x",))).levels) > 3
