@@ -159,3 +159,15 @@ def test_top_coding_comes_first(released, patients, trees, desk):
     assert "60" in ages
     assert not any(age.startswith("[80") or age == "91" for age in ages)
     assert [one["value"] for one in certificate_of(folder)["promises"]] == [3]
+
+
+def test_what_a_search_found_is_said_in_words(shoal, patients, trees, desk):
+    said = shoal("protect", patients, *KNOWN, *trees, "-m", "recoding", *METHODS["recoding"], "-o", desk / "whole").out
+    flat = " ".join(said.split())
+    assert "no other choice loses less: proven; choices of levels:" in flat
+    assert "loss as ncp (mean share of its column that a cell leaves open)" in flat
+    value = {one["name"]: one["value"] for one in certificate_of(desk / "whole")["measures"]}["ncp"]
+    assert re.search(r"leaves open\)\s+([\d.]+)", said)[1] == f"{value:.4g}"
+    said = shoal("protect", patients, *KNOWN, *trees, "-m", "local-recoding", *METHODS["local-recoding"], "-o", desk / "local").out
+    assert "records that no class could be made of" in said
+    assert "loss as ncp" not in shoal("protect", patients, *KNOWN, "--nominal", "job", "-m", "mdav", "-p", "k=3", "-o", desk / "means").out

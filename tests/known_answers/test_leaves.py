@@ -272,3 +272,11 @@ def test_cells_made_of_changed_values_are_not_said_to_be_true():
     ]
     alone = shoal.protect(table, OptimalRecoding(k=10), roles=roles)
     assert not [warning for warning in alone.warnings if "need not be true" in warning]
+
+
+def test_a_hierarchy_that_no_step_uses_is_named():
+    table = {"age": [20 + i % 70 for i in range(300)], "illness": ["flu", "cold", "gout"] * 100}
+    trees = {"age": "ages", "illness": [["flu", "air", "*"], ["cold", "air", "*"], ["gout", "joint", "*"]]}
+    roles = Roles.parse({"quasi": ["age"], "confidential": ["illness"], "hierarchies": trees})
+    said = shoal.protect(table, "local-recoding", k=10, roles=roles).warnings
+    assert [one for one in said if "was not used" in one] == ["The hierarchy of 'illness' was not used: no step protects that column."]

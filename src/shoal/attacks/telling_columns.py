@@ -94,7 +94,8 @@ def _words(
         then = f" Then {' and '.join(most[1:])}." if most[1:] else ""
         sentences.append(f"Protect {most[0]} more: {rest}.{then}")
     else:
-        sentences.append("No single column is to blame: without any one of them the attack finds nearly as much. Protect several more.")
+        enough = " Protect several more." if everything >= 0.05 else ""
+        sentences.append(f"No single column is to blame: without any one of them the attack finds nearly as much.{enough}")
     return sentences
 
 

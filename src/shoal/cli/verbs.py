@@ -151,6 +151,9 @@ def summary_of(certificate: TableCertificate, identifiers: Sequence[str] = ()) -
         rows.append(("households that no other looks like", f"{unit.households_told:.1%} of {unit.households:,}"))
     if certificate.summary.loss is not None:
         rows.append(("loss (mean change of a cell)", show.number(certificate.summary.loss)))
+    for measure in certificate.measures:
+        if measure.name == "ncp" and measure.value is not None and certificate.release.cells:  # what methods that release cells weigh
+            rows.append(("loss as ncp (mean share of its column that a cell leaves open)", show.number(measure.value)))
     rows += worst_risks(certificate)
     rows += [(f"{a.name} hits", rate(a, a.unit)) for a in certificate.attacks]
     show.table("Release", ["what", "found"], rows)

@@ -44,7 +44,7 @@ def looked_over(original: Table, release: Release, roles: Roles) -> Release:
     found = what_leaves(original, release, roles)
     lines = (*_about_left_out(roles), *_about_leaving(found, release, roles), *_about_households(original, release, roles))
     lines += (*_about_codes(original, release, roles), *_about_rows_of_persons(release, roles))
-    lines += (*_about_caught(original, release, roles), *_about_changed_before(release))
+    lines += (*_about_caught(original, release, roles), *_about_changed_before(release), *_about_idle_hierarchies(release, roles))
     return replace(release, leaves=found, warnings=(*release.warnings, *lines))
 
 
@@ -73,6 +73,14 @@ def _about_changed_before(release: Release) -> Iterator[str]:
                 f"{steps[-1]} made cells of '{column}' after {' and '.join(steps[:-1])} had changed its values: a cell tells of the changed "
                 "value, and need not be true of the original one."
             )
+
+
+def _about_idle_hierarchies(release: Release, roles: Roles) -> Iterator[str]:
+    """Whoever gives a hierarchy expects it to matter; of a confidential column l and t look at the values alone."""
+    protected = {column for step in release.made_by for column in step.columns}
+    for column in roles.hierarchies:
+        if release.made_by and column in release.table.columns and column not in protected:
+            yield f"The hierarchy of '{column}' was not used: no step protects that column."
 
 
 def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leaving, ...]:
