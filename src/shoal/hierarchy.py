@@ -171,6 +171,12 @@ class Hierarchy:
         ends = zip(here.starts.tolist(), here.starts[1:].tolist())
         return [self._cell(begin, stop, name if level else "") for (begin, stop), name in zip(ends, here.names)]
 
+    def cell_over(self, begin: int, stop: int) -> str | None:
+        """What the narrowest node of just these values says."""
+        if 1 < len(self.rows) == stop - begin:
+            return cell.SUPPRESSED
+        return self._cell(begin, stop, self.name_of(begin, stop) if stop - begin > 1 else "")
+
     def _cell(self, begin: int, stop: int, name: str) -> str | None:
         if name in self.cells:
             return self.cells[name]

@@ -145,3 +145,15 @@ def test_codes_without_those_that_nothing_is_left_of():
 
     assert _numbered_anew(np.array([[4, -1], [9, 2], [4, 0]], np.int32)).tolist() == [[0, -1], [1, 1], [0, 0]]
     assert _numbered_anew(np.array([7, 5, 7], np.int32)).tolist() == [[1], [0], [1]]
+
+
+@pytest.mark.parametrize("method", ["kactus-refined", "balanced-mondrian", "mondrian", "local-recoding", "tds"])
+def test_a_group_with_gaps_says_the_same_whoever_releases_it(method):
+    """Odd numbers are no interval: other numbers lie between them."""
+    frame = pd.DataFrame({"x": list(range(80)), "ill": ["x" if i % 2 else "y" for i in range(80)]})
+    tree = Hierarchy(tuple((str(i), "odd" if i % 2 else "even") for i in range(80)))
+    roles = Roles(quasi=("x",), confidential=(), target="ill", hierarchies={"x": tree})
+    release = shoal.protect(frame, method, k=30, roles=roles)
+    assert set(release.data["x"]) <= {"odd", "even", "*"}
+    told = {name: said for said, name in release.table.labels["x"].items() if name != "*"}
+    assert all(said == "{" + "|".join(str(i) for i in range(80) if i % 2 == (name == "odd")) + "}" for name, said in told.items())

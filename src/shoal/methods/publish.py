@@ -51,8 +51,7 @@ def published(
         hierarchy = roles.hierarchies.get(column)
         labels = None
         if hierarchy is not None:
-            listed = len(names) + len(hierarchy.leaves) if numbers is None else 1 if dates or publication == "intervals" else MOST_VALUES
-            cells, labels = _nodes(hierarchy, values, names, listed)
+            cells, labels = _nodes(hierarchy, values, names)
             labels = usable(labels, table.format.missing)
         elif publication == "mean" and numbers is not None:
             means = _means(values, numbers)
@@ -184,11 +183,9 @@ def _means(values: Values, numbers: FloatArray) -> FloatArray:
     return np.where(low == high, low, np.where(weight > 0, sums / np.maximum(weight, 1), np.nan))  # of equal numbers it is that number
 
 
-def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], listed: int) -> tuple[list[str | None], dict[str, str]]:
-    """The smallest node that covers each group's values, as the set of its leaves; the whole tree says nothing. Missing stands beside it.
-
-    A node of more than `listed` leaves, which are numbers, is an interval instead. Beside the cells, the names of those that are nodes.
-    """
+def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None]) -> tuple[list[str | None], dict[str, str]]:
+    """The smallest node that covers each group's values, as its cell; the whole tree says nothing. Missing stands beside it. Beside the cells, the
+    names of those that are nodes."""
     place = hierarchy.places(names)[values.code]  # -1 for missing
     missing = np.minimum.reduceat(place, values.start[:-1]) < 0
     high = np.maximum.reduceat(place, values.start[:-1])
@@ -202,22 +199,12 @@ def _nodes(hierarchy: Hierarchy, values: Values, names: Sequence[str | None], li
             texts.append(None)
             continue
         if (a, b, gone) not in written:
-            text = _node(hierarchy.leaves[a:b], len(hierarchy.leaves), gone, listed)
-            if text is not None and not gone and text != cell.SUPPRESSED:
-                name = hierarchy.name_of(a, b) if b - a > 1 else text
-                text = hierarchy.cells.get(name, text)  # what a rule says, rather than the first and last value there is
-                labels[text] = name
+            text = hierarchy.cell_over(a, b)
+            if text is not None and text != cell.SUPPRESSED:
+                if gone:
+                    text = cell.write_parts([text, None]) if cell.read(text).interval else cell.write_set([*hierarchy.leaves[a:b], None])
+                else:
+                    labels[text] = hierarchy.name_of(a, b) if b - a > 1 else text
             written[a, b, gone] = text
         texts.append(written[a, b, gone])
     return texts, labels
-
-
-def _node(leaves: Sequence[str], of: int, gone: bool, listed: int) -> str | None:
-    if 1 < of == len(leaves):
-        return cell.SUPPRESSED
-    beside: list[str | None] = [None] if gone else []
-    numbers = [cell.to_number(leaf) for leaf in leaves] if len(leaves) > listed else []
-    ordered = sorted((number, leaf) for number, leaf in zip(numbers, leaves) if number is not None)
-    if len(ordered) == len(leaves) > 1:
-        return cell.write_parts([f"[{ordered[0][1]}..{ordered[-1][1]}]", *beside])
-    return cell.write_set([*leaves, *beside])
