@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.files import read_table
 from shoal.measures import (
     IL,
@@ -331,3 +332,12 @@ def test_a_constant_column_is_named_as_left_out(measure):
 def test_no_quasi_identifier_and_no_confidential_column():
     assert score(KAnonymity(), {"a": [1, 2]}, roles=Roles()).note == "There is no quasi-identifier to look at."
     assert "no confidential column" in score(TCloseness(), {"a": [1, 2]}, roles=Roles(quasi=("a",))).note
+
+
+def test_a_column_that_does_not_vary_has_no_share_of_its_variation():
+    """Of x one value is left where records have left, or all are missing: the other column is measured all the same."""
+    original = shoal.Table.of({"x": [5.0, 5.0, None, None, 5.0, 5.0], "y": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
+    release = shoal.Release.given(original, np.arange(6), shoal.Roles(quasi=("x", "y")))
+    score = shoal.measure(original, release, "sse-ratio")["sse-ratio"]
+    assert score.value == 0
+    assert score.per_column == {"y": 0.0}

@@ -69,7 +69,7 @@ class SSERatio(NumericLoss):
         total, total_by_column, _, _ = SST().compare(pairs)
         if not total or error is None:
             return None, {}, "The original does not vary.", None
-        return error / total, {c: by_column[c] / total_by_column[c] for c in pairs.columns}, "", per_record
+        return error / total, {c: by_column[c] / varies for c, varies in total_by_column.items() if varies}, "", per_record
 
 
 class DistributionDistance(QuasiMeasure):
