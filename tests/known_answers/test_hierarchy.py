@@ -141,3 +141,13 @@ def test_adult_as_arx_groups_it():
     assert set(tree.leaves[begin[0] : stop[0]]) == {row[0] for row in tree.rows if row[1] == "Undergraduate"}
     assert len(Hierarchy.of(folder / "adult_hierarchy_native-country.csv").leaves) == 41
     assert Hierarchy.of(folder / "adult_hierarchy_age.csv").leaves == tuple(str(age) for age in range(1, 101))
+
+
+def test_groups_that_hold_numbers_outside_their_name():
+    """As in ARX's example of ages, where 0-4 holds 5 and 15-19 holds 20."""
+    rows = [["4", "0-4", "0-9", "*"], ["5", "0-4", "0-9", "*"], ["6", "5-9", "0-9", "*"], ["10", "5-9", "0-9", "*"]]
+    assert Hierarchy.of(rows).misnamed == {"0-4": ("5",), "5-9": ("10",), "0-9": ("10",)}
+    assert Hierarchy.of([["4", "[0, 5)"], ["5", "[5, 10)"], ["10", "10 - 14"], ["15", "15 to 19"]]).misnamed == {}
+    assert Hierarchy.of([["5", "[0, 5)"], ["9", "(9, 12]"], ["12", "(9, 12]"]]).misnamed == {"[0, 5)": ("5",), "(9, 12]": ("9",)}
+    assert Hierarchy.of([["11-20", "11-2"], ["x", "1-2"]]).misnamed == {}
+    assert Hierarchy((), "width 5").grown(["5", "7"]).misnamed == {}
