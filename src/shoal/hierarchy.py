@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,6 +22,8 @@ from shoal.hierarchy_rules import is_rule, parse_rule
 MOST_VALUES = 30  # numbers that a cell lists one by one; more of them are an interval
 CATCH_ALL = ", else "  # before the name of the group that takes in whatever has no row
 EVERYTHING = "*"
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"([\[(]?)\s*{_NUMBER}\s*(?:-|–|\.\.|to|,)\s*{_NUMBER}\s*([\])]?)")  # people write a dash, too
 
 
 class Level(NamedTuple):
@@ -194,6 +197,22 @@ class Hierarchy:
             return None
         numbers = [cell.to_number(leaf) for leaf in self.leaves]
         return None if None in numbers else np.array(numbers, np.float64)
+
+    @cached_property
+    def misnamed(self) -> dict[str, tuple[str, ...]]:
+        """Groups named after a range of numbers, such as 15-19, that hold values outside it, such as 20: whoever reads the name is misled."""
+        found: dict[str, list[str]] = {}
+        if self.rule or self._numbers is None:
+            return {}
+        for row, value in zip(self.rows, self._numbers.tolist()):
+            for name in row[1:]:
+                said = _RANGE.fullmatch(name)
+                if not said or float(said[2]) >= float(said[3]):
+                    continue
+                low, high = float(said[2]), float(said[3])
+                if value < low or value > high or (value == low and said[1] == "(") or (value == high and said[4] == ")"):
+                    found.setdefault(name, []).append(row[0])
+        return {name: tuple(dict.fromkeys(values)) for name, values in found.items()}
 
     @cached_property
     def _are_dates(self) -> bool:

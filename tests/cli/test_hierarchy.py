@@ -106,3 +106,31 @@ def test_a_file_is_for_the_column_it_is_named_after_as_arx_names_them(shoal, pat
     assert ran.out.splitlines()[0].strip() == "adult_hierarchy_age.csv for column age of p.csv"
     (patients / "nothing.csv").write_text("1;*\n", encoding="utf-8")
     assert "no column 'nothing'" in shoal("hierarchy", "check", "nothing.csv", "--for", "p.csv").err
+
+
+def test_groups_named_after_a_range_that_is_not_theirs_are_told(shoal, patients):
+    rows = [f"{age};{(age - 1) // 10 * 10}-{(age - 1) // 10 * 10 + 9};*" for age in range(1, 100)]
+    (patients / "age.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    ran = shoal("hierarchy", "check", "age.csv", "--for", "p.csv")
+    assert ran.code == 0
+    assert "10 in 0-9" in ran.err
+    ran = shoal(
+        "protect",
+        "p.csv",
+        "--quasi",
+        "age",
+        "--hierarchy",
+        "age=age.csv",
+        "-m",
+        "recoding",
+        "-p",
+        "k=2",
+        "-p",
+        "lowest=age:1",
+        "-o",
+        "misread",
+    )
+    assert ran.code == 0, ran.err
+    assert "outside the range they are named after: " in ran.err
+    ran = shoal("verify", "misread", "misread/certificate.json")
+    assert ran.code == 0, ran.err

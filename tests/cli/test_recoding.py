@@ -171,3 +171,12 @@ def test_what_a_search_found_is_said_in_words(shoal, patients, trees, desk):
     said = shoal("protect", patients, *KNOWN, *trees, "-m", "local-recoding", *METHODS["local-recoding"], "-o", desk / "local").out
     assert "records that no class could be made of" in said
     assert "loss as ncp" not in shoal("protect", patients, *KNOWN, "--nominal", "job", "-m", "mdav", "-p", "k=3", "-o", desk / "means").out
+
+
+def test_the_private_report_shows_groups_as_the_file_names_them(released, patients, trees, desk):
+    folder = released("protect", patients, *KNOWN, *trees, "-m", "recoding", *METHODS["recoding"], "-p", "lowest=job:1", "--seed", "1")
+    page = (folder / "private" / "report.html").read_text(encoding="utf-8")
+    shown = " ".join(re.findall(r'<tr class="released">(.*?)</tr>', page, flags=re.DOTALL))
+    assert {row["job"] for row in read_csv(folder / "release.csv")} <= {"care", "food", "*"}
+    assert "nurse" not in shown
+    assert re.search("care|food", shown)

@@ -192,3 +192,13 @@ def test_codes_of_digits_are_no_numbers_to_measures_and_attacks(method, given):
     assert measure(original, release, "ncp")["ncp"].value == pytest.approx(99 / 199)
     assert attack(original, release, "distance-linkage", seed=1)["distance-linkage"].rate == pytest.approx(1 / 200)
     assert all(not release.roles.hierarchies["zip"].tells(name) for name in release.table.labels["zip"].values())
+
+
+def test_groups_that_hold_numbers_outside_their_name():
+    """As in ARX's example of ages, where 0-4 holds 5 and 15-19 holds 20."""
+    rows = [["4", "0-4", "0-9", "*"], ["5", "0-4", "0-9", "*"], ["6", "5-9", "0-9", "*"], ["10", "5-9", "0-9", "*"]]
+    assert Hierarchy.of(rows).misnamed == {"0-4": ("5",), "5-9": ("10",), "0-9": ("10",)}
+    assert Hierarchy.of([["4", "[0, 5)"], ["5", "[5, 10)"], ["10", "10 - 14"], ["15", "15 to 19"]]).misnamed == {}
+    assert Hierarchy.of([["5", "[0, 5)"], ["9", "(9, 12]"], ["12", "(9, 12]"]]).misnamed == {"[0, 5)": ("5",), "(9, 12]": ("9",)}
+    assert Hierarchy.of([["11-20", "11-2"], ["x", "1-2"]]).misnamed == {}
+    assert Hierarchy((), "width 5").grown(["5", "7"]).misnamed == {}

@@ -182,8 +182,13 @@ def check(file: Path, table: Table, name: str, column: str, json: bool) -> bool:
         ("nodes by level", ", ".join(f"{many:,}" for many in found.levels)),
         ("values that no row of the table has", found.idle),
         ("values of the table that it lacks", len(found.lacking)),
+        ("groups that hold numbers outside the range they are named after", len(found.misnamed)),
     ]
     show.table(f"{file.name} for column {column} of {name}", ["what", "found"], [(what, show.number(one)) for what, one in rows])
+    if found.misnamed:
+        few = ", ".join(f"{values[0]} in {group}" for group, values in list(found.misnamed.items())[:5])
+        show.say(f"Numbers outside the range their group is named after: {few}{' and others' if len(found.misnamed) > 5 else ''}.")
+        show.say("Whoever reads a released name takes it at its word: move those rows, or name the groups anew.")
     if found.lacking:
         show.say(f"Lacking, in {counted(found.rows_lacking, 'row')} (first at row {found.first_row}): {_first(found.lacking)}")
         show.say(f"Add a row for each, or put them into a group of their own: --hierarchy '{column}={file}, else Other'")

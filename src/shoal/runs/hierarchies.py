@@ -43,6 +43,7 @@ class TreeCheck:
     rows_lacking: int
     first_row: int | None
     idle: int  # values of the tree that no row has
+    misnamed: dict[str, tuple[str, ...]]  # groups named after a range of numbers, with the values in them that are outside it
 
 
 def check_tree(file: Path, table: Table, column: str) -> TreeCheck:
@@ -60,4 +61,5 @@ def check_tree(file: Path, table: Table, column: str) -> TreeCheck:
         int(rows.sum()),
         int(np.argmax(rows)) + 1 if rows.any() else None,
         len(set(tree.leaves) - {name for name in names if name is not None}),
+        tree.misnamed,
     )

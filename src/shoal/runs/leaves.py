@@ -45,6 +45,7 @@ def looked_over(original: Table, release: Release, roles: Roles) -> Release:
     lines = (*_about_left_out(roles), *_about_leaving(found, release, roles), *_about_households(original, release, roles))
     lines += (*_about_codes(original, release, roles), *_about_rows_of_persons(release, roles))
     lines += (*_about_caught(original, release, roles), *_about_changed_before(release), *_about_idle_hierarchies(release, roles))
+    lines += tuple(_about_misnamed_groups(release, roles))
     return replace(release, leaves=found, warnings=(*release.warnings, *lines))
 
 
@@ -81,6 +82,21 @@ def _about_idle_hierarchies(release: Release, roles: Roles) -> Iterator[str]:
     for column in roles.hierarchies:
         if release.made_by and column in release.table.columns and column not in protected:
             yield f"The hierarchy of '{column}' was not used: no step protects that column."
+
+
+def _about_misnamed_groups(release: Release, roles: Roles) -> Iterator[str]:
+    """A released 20-39 is read as 20 to 39, whatever the hierarchy put there."""
+    for column in release.table.labelled:
+        tree = roles.hierarchies.get(column)
+        labels = release.table.labels[column]
+        there = {labels.get(cell) for cell in release.table.levels(column).to_pylist()}
+        wrong = [name for name in tree.misnamed if name in there] if tree else []
+        if wrong:
+            listed = ", ".join(wrong[:MOST]) + (f" and {len(wrong) - MOST} more" if len(wrong) > MOST else "")
+            yield (
+                f"By its hierarchy, '{column}' has groups that hold numbers outside the range they are named after: {listed}. Whoever takes "
+                "such a name at its word is misled; `shoal hierarchy check` says which numbers."
+            )
 
 
 def what_leaves(original: Table, release: Release, roles: Roles) -> tuple[Leaving, ...]:

@@ -177,6 +177,8 @@ def _about_confidential(release: Release, roles: Roles, alike: IntArray) -> list
 
 def _text(table: Table, column: str, row: int) -> str:
     value: Any = table.column(column)[row].as_py()
+    if column in table.labelled:
+        value = table.labels[column].get(value, value)  # a group is shown by its name, as the file has it
     text = "missing" if value is None else _figure(value) if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
