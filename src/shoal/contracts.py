@@ -65,7 +65,9 @@ class Method(Named, Protocol):
     scope: ClassVar[Scope]
     guarantees: ClassVar[tuple[str, ...]]
     adds: ClassVar[tuple[str, ...]]  # columns it adds where its rows are patterns and no longer records; most add none
-    finds: ClassVar[tuple[str, ...]]  # what its search tells of itself in the certificate, by name; most search nothing
+    finds: ClassVar[
+        tuple[str, ...]
+    ]  # what its search tells of itself in the certificate, by name: whole numbers, and levels by column; most search nothing
     counts_persons: ClassVar[bool]  # whether it counts different persons where `roles.person` says whose each row is; most count rows
 
     def reads(self, roles: Roles) -> tuple[str, ...]:

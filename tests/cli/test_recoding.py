@@ -180,3 +180,42 @@ def test_the_private_report_shows_groups_as_the_file_names_them(released, patien
     assert {row["job"] for row in read_csv(folder / "release.csv")} <= {"care", "food", "*"}
     assert "nurse" not in shown
     assert re.search("care|food", shown)
+
+
+BENT = {
+    "nothing of the search is told": ("recoding", lambda told, roles: told.clear()),
+    "more minimal nodes than nodes": ("incognito", lambda told, roles: told.update(minimal_nodes=told["anonymous_nodes"] + 1)),
+    "more left out than there is": ("recoding", lambda told, roles: told.update(nodes_left_out=told["nodes"] + 1)),
+    "more ways than there are": ("local-recoding", lambda told, roles: told.update(ways_looked_at=told["ways"] + 1)),
+    "groups at the level of values": ("recoding", lambda told, roles: told["levels"].update(job=0)),
+    "values at the level of groups": ("recoding", lambda told, roles: told["levels"].update(sex=1)),
+    "names of groups and no hierarchy": ("recoding", lambda told, roles: roles["hierarchies"].clear()),
+}
+
+
+@pytest.mark.parametrize("how", BENT)
+def test_what_a_search_is_said_to_have_found_must_fit_the_file(released, shoal, desk, how):
+    method, bend = BENT[how]
+    rows = [[("nurse", "doctor", "cook", "baker")[i % 4], "fm"[i // 4 % 2]] for i in range(40)]
+    table = write_csv(desk / "t.csv", [["job", "sex"], *rows])
+    write_csv(desk / "jobs.csv", JOBS, ";")
+    known = ("--quasi", "job,sex", "--hierarchy", f"job={desk / 'jobs.csv'}", "-m", method, "-p", "k=10")
+    folder = released("protect", table, *known)
+    certificate = certificate_of(folder)
+    assert shoal("verify", folder, folder / "certificate.json").code == 0
+    bend(certificate["steps"][0]["outcome"], certificate["roles"])
+    (folder / "certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
+    assert shoal("verify", folder, folder / "certificate.json").code == 1
+
+
+def test_the_report_lists_no_codes_that_were_not_released(released, shoal, desk):
+    codes = [f"0{8000 + i % 120}" for i in range(360)]
+    table = write_csv(desk / "t.csv", [["zip", "ill"], *([one, "yn"[i % 2]] for i, one in enumerate(codes))])
+    folder = released(
+        "protect", table, "--quasi", "zip", "--other", "ill", "--hierarchy", "zip=prefix 3, 2", "-m", "recoding", "-p", "k=20"
+    )
+    assert {row["zip"] for row in read_csv(folder / "release.csv")} == {"080", "081"}
+    told = [(folder / name).read_text(encoding="utf-8") for name in ("report.html", "certificate.json")]
+    told.append(shoal("patterns", folder, "--json").out)
+    assert "zip in 080" in told[0]
+    assert not [code for code in codes if any(code in text for text in told)]

@@ -26,6 +26,7 @@ from shoal.errors import ShoalError
 from shoal.promises import KINDS, LINK, Checked, Promise, link_summary
 from shoal.registry import Kind, known
 
+PARTS = (("nodes_left_out", "nodes"), ("ways_looked_at", "ways"), ("minimal_nodes", "anonymous_nodes"))  # of what searches tell
 MOST_KEYS = 10_000  # sets of columns that a step may be said to protect
 NEAR = 0.011  # what three digits of two numbers can make of their ratio
 
@@ -70,6 +71,9 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
     )
     grouped = set(certificate.release.cells) & set(roles.hierarchies)
     yield _none("columns of groups that have no names", len(grouped - set(certificate.release.labels)))
+    named = {column for column, names in certificate.release.labels.items() if names}
+    yield _none("names of groups in columns without a hierarchy", len(named - set(roles.hierarchies)))
+    yield _none("levels at which columns are not released", sum(_at_other_levels(certificate)))
     confidential = {one.about for one in certificate.promises if one.promise.kind.of == "classes" and one.about}
     yield _none("promises about columns that are not confidential", len(confidential - set(roles.confidential)))
     counted = {one.counts for one in certificate.promises if one.promise.kind.of == "classes"}
@@ -95,6 +99,16 @@ def _of_tables(certificate: TableCertificate) -> Iterator[Checked]:
         sum(not _leaves_out_the_same(one.promise, certificate) for one in certificate.promises),
     )
     yield _none("figures of the summary that do not fit", sum(not fits for fits in _summary_fits(certificate, certificate.summary)))
+
+
+def _at_other_levels(certificate: TableCertificate) -> Iterator[bool]:
+    """Level 0 is the values as they are, without names of groups; at any other, a column holds cells."""
+    for number, step in enumerate(certificate.steps):
+        later = {column for one in certificate.steps[number + 1 :] for column in one.columns}
+        levels = step.outcome.get("levels")
+        for column, level in levels.items() if isinstance(levels, dict) else ():
+            if column not in later and column in certificate.release.columns:
+                yield bool(certificate.release.labels.get(column)) if level == 0 else column not in certificate.release.cells
 
 
 def _leaves_out_the_same(promise: Promise, certificate: TableCertificate) -> bool:
@@ -145,14 +159,16 @@ def _as_declared(step: StepPart, of: str) -> bool:
 
 
 def _finds(step: StepPart, told: Sequence[str]) -> bool:
-    """A search tells what its method says that it tells: a level of each column of the step, and a gap just where nothing is proven."""
+    """A search tells all that its method says that it tells: a level of each column of the step, no part of more than the whole, and a gap just
+    where nothing is proven."""
     found, levels = step.outcome, step.outcome.get("levels")
     counts = [one for name, one in found.items() if name not in ("levels", "optimal", "gap")]
     counts += [*levels.values()] if isinstance(levels, dict) else []
     whole = all(type(one) is int and one >= 0 for one in counts)
     leveled = set(levels) == set(step.columns) if isinstance(levels, dict) else "levels" not in told
     certain = found.get("optimal") == ("not proven" if "gap" in found else "proven") if "optimal" in told else True
-    return set(found) <= set(told) and whole and leveled and certain
+    parts = whole and all(found[some] <= found[of] for some, of in PARTS if some in found and of in found)
+    return set(told) - {"gap"} <= set(found) <= set(told) and parts and leveled and certain
 
 
 def _is_link(step: StepPart) -> bool:
