@@ -1,4 +1,4 @@
-"""Compiled kernels: numpy and numba only, no Table.
+"""Compiled kernels: numbers in, numbers out; no Table.
 
 numba caches compiled code per source file and looks at that file alone: code that was compiled against another kernel, since changed, would
 still be loaded. So a kernel's cache is emptied when it, or a kernel it imports, is not what the cache was made from. Where shoal is installed
