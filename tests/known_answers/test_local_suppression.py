@@ -83,7 +83,7 @@ def test_importance_is_what_a_blank_costs():
     """b takes two blanks in the second column, or, where these are dear, six in the first: all with x look alike then, and all with y."""
     rows = [("a", "x"), ("a", "x"), ("a", "y"), ("a", "y"), ("b", "x"), ("b", "y")]
     for dear, gone in (("q0", {"q0": 0, "q1": 2}), ("q1", {"q0": 6, "q1": 0})):
-        release = protected(rows, "classes", 2, importance=(f"{dear}:5",))
+        release = protected(rows, "classes", 2, importance={dear: 5})
         assert {column: release.table.column(column).to_pylist().count("*") for column in gone} == gone
 
 
@@ -117,10 +117,10 @@ def test_classes_count_persons_and_the_other_reading_says_it_cannot():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"importance": ("age",)}, "importance must be columns with costs"),
-        ({"importance": ("age:0",)}, "importance must be columns with costs"),
-        ({"importance": ("age:1", "age:2")}, "names a column twice"),
-        ({"importance": ("agee:1",)}, "importance names 'agee', .* Did you mean 'age'"),
+        ({"importance": "age"}, "importance is written column:number"),
+        ({"importance": {"age": 0}}, "importance must be costs above 0"),
+        ({"importance": "age:1,age:2"}, "importance names 'age' twice"),
+        ({"importance": {"agee": 1}}, "importance names 'agee', .* Did you mean 'age'"),
         ({"sets": ("age+",)}, "sets must be columns joined by"),
         ({"sets": ("age+sexx",)}, "sets names 'sexx', .* Did you mean 'sex'"),
         ({"sets": ("age+sex",), "columns": ("age", "sex", "zip")}, "'zip' is in none of the sets"),

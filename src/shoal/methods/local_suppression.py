@@ -21,6 +21,7 @@ from shoal.methods.diversity import Asked, demanded
 from shoal.methods.generalization import Plan
 from shoal.methods.persons import GeneralizationOfPersons
 from shoal.methods.publish import Publication
+from shoal.params import PerColumn
 from shoal.promises import Promise, Unit
 from shoal.randomness import Chance
 from shoal.roles import Roles, Scale
@@ -64,7 +65,7 @@ class LocalSuppression(GeneralizationOfPersons):
     rule: Rule = Field(
         "classes", description="classes: a blank is a value of its own, k-anonymity; wildcard: it may be any value, the weaker wildcard-k"
     )
-    importance: tuple[str, ...] | None = Field(
+    importance: PerColumn | None = Field(
         None, description="What a blank costs by column, such as age:2,sex:0.5; columns that are not named cost 1"
     )
     sets: tuple[str, ...] | None = Field(
@@ -73,23 +74,14 @@ class LocalSuppression(GeneralizationOfPersons):
     subsets: int | None = Field(None, ge=1, description="k over every choice of so many columns, not over all together")
     search: Literal["auto", "greedy", "exact"] = Field(
         "auto",
-        description="greedy; exact: the fewest blanks there can be, for few different records; auto: exact for classes of at most 30",
+        description="greedy; exact: the fewest blanks there can be, of few different records; auto: exact for classes in a table of at most 30 of them",
     )
 
     @field_validator("importance")
     @classmethod
-    def _priced(cls, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        for one in given or ():
-            column, _, price = one.rpartition(":")
-            try:
-                usable = bool(column) and 0 < float(price) < 1e9
-            except ValueError:
-                usable = False
-            if not usable:
-                raise ValueError("importance must be columns with costs above 0, such as age:2,sex:0.5.")
-        names = [one.rpartition(":")[0] for one in given or ()]
-        if len(set(names)) < len(names):
-            raise ValueError("importance names a column twice.")
+    def _priced(cls, given: PerColumn | None) -> PerColumn | None:
+        if given is not None and any(not 0 < one < 1e9 for one in given.values()):
+            raise ValueError("importance must be costs above 0, such as age:2,sex:0.5.")
         return given
 
     @model_validator(mode="after")
@@ -155,8 +147,7 @@ class LocalSuppression(GeneralizationOfPersons):
                 f"{self.name}: that is {many:,} sets of columns, each to be kept and counted, and {MOST_SETS} are the most. "
                 f"Name the sets that matter, leave '{columns[-1]}' or others out, or protect all columns together."
             )
-        for one in self.importance or ():
-            column = one.rpartition(":")[0]
+        for column in self.importance or {}:
             if column not in columns:
                 raise ParameterError(
                     f"{self.name}: importance names '{column}', which is not among its columns.{did_you_mean(column, columns)}"
@@ -196,7 +187,7 @@ class LocalSuppression(GeneralizationOfPersons):
         return Plan(found.combination, alike, found.rows, ~found.blank[of_each], warnings=warnings)
 
     def _task(self, counts: Counts, columns: tuple[str, ...], chance: Chance) -> _Task:
-        prices = {one.rpartition(":")[0]: float(one.rpartition(":")[2]) for one in self.importance or ()}
+        prices = self.importance or {}
         codes = np.column_stack([counts.table.codes(column) for column in columns]).astype(np.int32)
         return _Task(
             np.ascontiguousarray(codes),
