@@ -112,7 +112,7 @@ def _column(cls: type[Params], loc: tuple[int | str, ...]) -> str:
 def _from_text(cls: type[Params], key: str, value: str) -> object:
     """A list may be written a,b,c, and what differs by column a:1,b:2 (lists of numbers a:1|2,b:3|4); all else is left to pydantic's own reading."""
     kinds = _kinds_of(cls, key)
-    if Mapping in kinds and ":" in value:
+    if Mapping in kinds and (":" in value or all(_is_by_column(part) for part in _parts(cls.model_fields[key].annotation))):
         return _by_column(cls, key, value)
     if tuple in kinds:
         return tuple(word.strip() for word in value.split(",") if word.strip())
@@ -141,6 +141,10 @@ def is_one_value(cls: type[Params], key: str, text: str) -> bool:
 def _kinds_of(cls: type[Params], key: str) -> set[Any]:
     field = cls.model_fields.get(key)
     return set() if field is None else {get_origin(part) for part in _parts(field.annotation) if not _is_map(part)}
+
+
+def _is_by_column(annotation: Any) -> bool:
+    return get_origin(annotation) is Mapping or annotation is type(None)
 
 
 def _is_map(annotation: Any) -> bool:
