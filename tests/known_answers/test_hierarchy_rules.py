@@ -6,6 +6,7 @@ from datetime import date
 import numpy as np
 import pytest
 
+from shoal import cell
 from shoal.cell import read, to_number
 from shoal.errors import RoleError
 from shoal.example import invented_patients
@@ -207,3 +208,10 @@ def test_the_roles_of_a_recipe_keep_a_rule():
     checked = roles.check(invented_patients(50))
     assert checked.hierarchies["age"].leaves
     assert Roles.parse(roles.plain()) == roles
+
+
+def test_an_interval_holds_its_numbers_where_these_are_farther_apart_than_it_is_wide():
+    tree = Hierarchy.of("width 5").grown(["10000000000000004.0", "0.12345678901"])
+    (text,) = [tree.cells[name] for name in tree.names if name.startswith("[1")]
+    low, high = cell.read_interval(text)
+    assert low <= 10000000000000004.0 <= high
