@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 LINES = ["age,zip,stage,town,born,ill"] + [
@@ -69,3 +71,10 @@ def test_mistakes_are_a_sentence(shoal, patients, words, says):
     ran = shoal("hierarchy", *words)
     assert ran.code == 2
     assert says in ran.err
+
+
+def test_a_tree_is_held_against_values_as_the_table_has_them(shoal, desk):
+    pq.write_table(pa.table({"country": ["NA", " DE", "FR"]}), desk / "t.parquet")
+    (desk / "trees.csv").write_text("NA;Africa\nDE;Europe\nFR;Europe\n")
+    ran = shoal("hierarchy", "check", desk / "trees.csv", "--for", desk / "t.parquet", "--column", "country")
+    assert ran.code == 0, ran.out
