@@ -146,7 +146,8 @@ def _decimals(numbers: Sequence[Decimal | None]) -> int:
 def _cell(low: Decimal, high: Decimal, decimals: int) -> str:
     """The closed interval that a half-open one is: up to the last number before its end that has so many digits."""
     if decimals > MOST_DECIMALS:
-        return f"[{_plain(low)}..{math.nextafter(float(high), -math.inf)!r}]"
+        end = float(high)
+        return f"[{_plain(low)}..{(end if Decimal(end) < high else math.nextafter(end, -math.inf))!r}]"
     step = Decimal(1).scaleb(-decimals)
     first, last = (low / step).to_integral_value(ROUND_CEILING) * step, ((high / step).to_integral_value(ROUND_CEILING) - 1) * step
     return _plain(first) if first == last else f"[{_plain(first)}..{_plain(last)}]"

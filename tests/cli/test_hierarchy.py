@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 LINES = ["age,zip,stage,town,born,ill"] + [
@@ -134,3 +136,10 @@ def test_groups_named_after_a_range_that_is_not_theirs_are_told(shoal, patients)
     assert "outside the range they are named after: " in ran.err
     ran = shoal("verify", "misread", "misread/certificate.json")
     assert ran.code == 0, ran.err
+
+
+def test_a_tree_is_held_against_values_as_the_table_has_them(shoal, desk):
+    pq.write_table(pa.table({"country": ["NA", " DE", "FR"]}), desk / "t.parquet")
+    (desk / "trees.csv").write_text("NA;Africa\nDE;Europe\nFR;Europe\n")
+    ran = shoal("hierarchy", "check", desk / "trees.csv", "--for", desk / "t.parquet", "--column", "country")
+    assert ran.code == 0, ran.out

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal import cell
 from shoal.cell import read, to_number
 from shoal.errors import RoleError
 from shoal.example import invented_patients
@@ -237,3 +238,10 @@ def test_widths_far_from_one_are_looked_at_exactly():
         parse_rule("width 0.0000000019, then 0.000000002")
     tiny = Table.of({"x": [i * 1e-12 for i in range(1, 40)]})
     assert len(suggested(tiny, "x", Roles(quasi=("x",))).levels) > 3
+
+
+def test_an_interval_holds_its_numbers_where_these_are_farther_apart_than_it_is_wide():
+    tree = Hierarchy.of("width 5").grown(["10000000000000004.0", "0.12345678901"])
+    (text,) = [tree.cells[name] for name in tree.names if name.startswith("[1")]
+    low, high = cell.read_interval(text)
+    assert low <= 10000000000000004.0 <= high

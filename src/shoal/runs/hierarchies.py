@@ -52,6 +52,7 @@ def check_tree(file: Path, table: Table, column: str) -> TreeCheck:
     if column not in table.columns:
         raise RoleError(f"The table has no column '{column}'. Name the one that the hierarchy is for with --column.", about=column)
     names = value_names(table, column)
+    tree = tree.grown(names)
     outside = np.array([at < 0 and name is not None for at, name in zip(tree.places(names).tolist(), names)], np.bool_)
     rows = outside[table.codes(column)]
     return TreeCheck(
