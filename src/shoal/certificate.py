@@ -21,7 +21,7 @@ from shoal.errors import DataError
 from shoal.old_certificates import of_format_1
 from shoal.parsing import parse_certificate
 from shoal.promises import Checked, Promise, Unit
-from shoal.release import Leaving, Step
+from shoal.release import Leaving, Step, finding_of
 from shoal.score import AttackResult, Better, Needs, Risk, Score
 from shoal.versions import made_by
 
@@ -37,19 +37,6 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-FOUND = {  # what searches find, in words; other names speak for themselves
-    "optimal": "no other choice loses less",
-    "nodes": "choices of levels",
-    "nodes_left_out": "of these neither looked at nor ruled out",
-    "anonymous_nodes": "choices of levels that keep k",
-    "minimal_nodes": "of these with none finer that does",
-    "ways": "choices of levels",
-    "ways_looked_at": "of these looked at",
-    "left": "records that no class could be made of, which joined others or are suppressed",
-    "leaves": "leaves of the tree",
-}
-
-
 class StepPart(Part):
     """One method applied."""
 
@@ -63,13 +50,7 @@ class StepPart(Part):
     @property
     def finding(self) -> str:
         """What its search found, in one line; empty where nothing was searched."""
-        told = {
-            name: ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else value
-            for name, value in self.outcome.items()
-        }
-        return "; ".join(
-            f"{FOUND.get(name, name.replace('_', ' '))}: {f'{one:,}' if type(one) is int else one}" for name, one in told.items()
-        )
+        return finding_of(self.outcome)
 
     @staticmethod
     def of(step: Step) -> StepPart:

@@ -17,6 +17,18 @@ from shoal.roles import Roles
 from shoal.rows import hashed_levels, row_ids
 from shoal.table import Table
 
+FOUND = {  # what searches find, in words; other names speak for themselves
+    "optimal": "no other choice loses less",
+    "nodes": "choices of levels",
+    "nodes_left_out": "of these neither looked at nor ruled out",
+    "anonymous_nodes": "choices of levels that keep k",
+    "minimal_nodes": "of these with none finer that does",
+    "ways": "choices of levels",
+    "ways_looked_at": "of these looked at",
+    "left": "records that no class could be made of, which joined others or are suppressed",
+    "leaves": "leaves of the tree",
+}
+
 
 @dataclass(frozen=True)
 class Step:
@@ -29,6 +41,15 @@ class Step:
     summary: str
     promises: tuple[Promise, ...] = ()
     outcome: Mapping[str, Any] = field(default_factory=dict)  # what a search says of what it found
+
+
+def finding_of(outcome: Mapping[str, Any]) -> str:
+    """What a search found, in one line; empty where nothing was searched."""
+    told = {
+        name: ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else value
+        for name, value in outcome.items()
+    }
+    return "; ".join(f"{FOUND.get(name, name.replace('_', ' '))}: {f'{one:,}' if type(one) is int else one}" for name, one in told.items())
 
 
 @dataclass(frozen=True)
