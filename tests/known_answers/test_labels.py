@@ -13,6 +13,7 @@ from shoal.checks.verify import verify
 from shoal.files import read_table
 from shoal.hierarchy import Hierarchy
 from shoal.methods import Mondrian
+from shoal.registry import make
 from shoal.roles import Roles
 from shoal.runs.recipe import Recipe
 from shoal.runs.run import load_run, protect_to_folder, refresh
@@ -157,3 +158,20 @@ def test_a_group_with_gaps_says_the_same_whoever_releases_it(method):
     assert set(release.data["x"]) <= {"odd", "even", "*"}
     told = {name: said for said, name in release.table.labels["x"].items() if name != "*"}
     assert all(said == "{" + "|".join(str(i) for i in range(80) if i % 2 == (name == "odd")) + "}" for name, said in told.items())
+
+
+def test_a_certificate_that_may_suppress_less_than_the_file_shows_is_refused(tmp_path):
+    table = towns(46).assign(town=["t0"] * 20 + ["t2"] * 20 + ["lonely"] * 3 + ["odd"] * 3)
+    write_table(shoal.Table.of(table), tmp_path / "towns.csv")
+    tree = [[town, "inland", "*"] for town in ("t0", "t2", "lonely", "odd")]
+    roles = Roles(quasi=("town",), confidential=("ill",), hierarchies={"town": tree})
+    method = make("method", "recoding", {"k": 5, "suppress": 0.2, "highest": {"town": 0}})
+    protect_to_folder(Recipe(tmp_path / "towns.csv", roles, (method,)), tmp_path / "run", seed=1)
+    path = tmp_path / "run" / "certificate.json"
+    assert verify(tmp_path / "run", path).holds
+    given = json.loads(path.read_text(encoding="utf-8"))
+    given["steps"][0]["parameters"]["suppress"] = 0.05  # 6 of 46 are
+    path.write_text(json.dumps(given), encoding="utf-8")
+    assert [one.what for one in verify(tmp_path / "run", path).checks if not one.holds] == [
+        "steps that suppress more rows than they say they may"
+    ]

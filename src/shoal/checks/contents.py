@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.cell import read
-from shoal.certificate import TableCertificate
+from shoal.certificate import StepPart, TableCertificate
 from shoal.checks.combinations import Cells
 from shoal.checks.values import as_number, has_order, is_missing
 from shoal.dates import is_format
@@ -44,10 +44,34 @@ def contents(certificate: TableCertificate, cells: Cells) -> Iterator[Checked]:
     yield _none("values without an order, in columns counted along one", sum(unordered.values()))
     yield _none("cells that stand in no level of theirs", sum(_outside_levels(certificate, cells)))
     yield _none("names of groups that no cell has, or that are told wrongly", sum(_odd_names(certificate, cells)))
+    yield _none(
+        "steps that suppress more rows than they say they may",
+        sum(_suppresses_more(step, certificate, cells) for step in certificate.steps),
+    )
     if cells.written.missing:
         empty = sum(bool(pa.types.is_string(one.type) and pc.any(pc.equal(one, "")).as_py()) for one in cells.levels.values())
         yield _none("columns in which missing is written in two ways", empty)
     yield _none("columns that hold numbers of persons or households without a promise", _numbers_without_promise(certificate, cells))
+
+
+def _suppresses_more(step: StepPart, certificate: TableCertificate, cells: Cells) -> bool:
+    """Where columns stand at one level each, a row that shows nothing of those that show something was suppressed whole."""
+    share, levels = step.parameters.get("suppress"), step.outcome.get("levels")
+    if not isinstance(share, int | float) or not isinstance(levels, dict) or certificate.unit.counted != "rows":
+        return False
+    hidden = []
+    for column in step.columns:
+        if column in cells.levels and column in certificate.release.cells:
+            stars = np.array([read(text).suppressed for text in map(_text, cells.levels[column].to_pylist())], np.bool_)[
+                cells.codes[column]
+            ]
+            hidden += [stars] if not stars.all() else []
+    rows = len(cells.codes[step.columns[0]]) if step.columns and step.columns[0] in cells.codes else 0
+    return bool(hidden) and int(np.logical_and.reduce(hidden).sum()) > share * rows + 1e-6
+
+
+def _text(level: object) -> str | None:
+    return None if level is None else str(level)
 
 
 def _forms(certificate: TableCertificate) -> tuple[list[str], list[bool]]:
