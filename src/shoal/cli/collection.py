@@ -35,6 +35,7 @@ def build(
     """Turn texts into unit vectors: tokens, stop words, stems or not, WordNet filter, limits, tf-idf."""
     from shoal.cli import show, verbs
     from shoal.collections.build import Builder
+    from shoal.errors import counted
     from shoal.runs.collections import build_space
 
     if labels not in ("none", "folders"):
@@ -63,7 +64,7 @@ def build(
     for name, why in list(found["failed"].items())[:10]:
         show.say(f"{name}: {why}")
     if found["failed"]:
-        show.say(f"{len(found['failed']):,} documents were not read.")
+        show.say(f"{counted(len(found['failed']), 'document')} {'was' if len(found['failed']) == 1 else 'were'} not read.")
         raise typer.Exit(1)
 
 

@@ -42,6 +42,7 @@ def detect(
     from shoal.cli import show
     from shoal.documents.case import Settings
     from shoal.documents.risk.terms import read_senses, read_terms
+    from shoal.errors import counted
     from shoal.runs.documents import detect_to_case
 
     settings = Settings.parse(
@@ -66,7 +67,7 @@ def detect(
         waiting, blocks = counts.pop("open", 0), counts.pop("risky blocks", 0)
         rows = [(kind, f"{n:,}") for kind, n in counts.items()]
         show.table(
-            f"{found['documents']:,} documents",
+            counted(found["documents"], "document"),
             ["found", "how often"],
             [*rows, ("risky blocks", f"{blocks:,}"), ("open to decide", f"{waiting:,}")],
         )
@@ -137,6 +138,7 @@ def redact(
     are named."""
     from shoal.cli import show, verbs
     from shoal.documents.pipeline.planning import Choices
+    from shoal.errors import counted
     from shoal.runs.documents import redact_case
 
     choices = {
@@ -155,7 +157,7 @@ def redact(
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json"), "failed": failed})
     else:
         rows = [(one.kind, f"{one.mentions:,}", f"{one.entities:,}") for one in certificate.removed]
-        show.table(f"{certificate.documents['written']:,} documents written", ["removed", "mentions", "entities"], rows)
+        show.table(f"{counted(certificate.documents['written'], 'document')} written", ["removed", "mentions", "entities"], rows)
         for warning in certificate.warnings:
             show.say(f"Warning: {warning}")
         show.say(
