@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.arrays import FloatArray, Int32Array, IntArray
 from shoal.kernels.coded_hierarchy import CodedHierarchy
+from shoal.kernels.masks import mask_classes
 from shoal.kernels.nodes import Trees, check_table, weights_of
 
 MOST_WORK = 300_000_000  # combinations times ways that are looked at, at most
@@ -78,33 +78,5 @@ def _least(codes: Int32Array, records: IntArray, columns: list[int], done: int, 
 
 def _merged(codes: Int32Array) -> tuple[Int32Array, IntArray]:
     """Different rows once each; and which of them each row is."""
-    to, first, number = _number(codes)
-    return codes[first[:number]], to
-
-
-@njit(cache=True)
-def _number(codes):
-    """Open addressing; a slot holds the number of a row that is not like any before."""
-    n, size = len(codes), 16
-    while size < 2 * n:
-        size *= 2
-    slots, mask = np.full(size, -1), np.uint64(size - 1)
-    to, first, number = np.empty(n, np.int64), np.empty(n, np.int64), 0
-    for i in range(n):
-        key = np.uint64(0)
-        for j in range(codes.shape[1]):
-            key = (key ^ np.uint64(codes[i, j])) * np.uint64(0x9E3779B97F4A7C15)
-            key ^= key >> np.uint64(29)
-        slot = (key ^ (key >> np.uint64(32))) & mask
-        while slots[slot] >= 0:
-            like, same = first[slots[slot]], True
-            for j in range(codes.shape[1]):
-                same = same and codes[like, j] == codes[i, j]
-            if same:
-                break
-            slot = (slot + np.uint64(1)) & mask
-        if slots[slot] < 0:
-            slots[slot], first[number] = number, i
-            number += 1
-        to[i] = slots[slot]
-    return to, first, number
+    to, _ = mask_classes(codes, codes.max(axis=0, initial=0).astype(np.int64) + 1, ())
+    return codes[np.unique(to, return_index=True)[1]], to
