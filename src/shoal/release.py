@@ -25,7 +25,7 @@ FOUND = {  # what searches find, in words; other names speak for themselves
     "minimal_nodes": "of these with none finer that does",
     "ways": "choices of levels",
     "ways_looked_at": "of these looked at",
-    "left": "records that no class could be made of, which joined others or are suppressed",
+    "left": "records (persons, where they are told) that no class could be made of, which joined others or are suppressed",
     "leaves": "leaves of the tree",
 }
 
