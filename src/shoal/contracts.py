@@ -1,7 +1,7 @@
 """The contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from numpy.random import Generator
 
@@ -16,6 +16,7 @@ from shoal.table import Kind, Table
 
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
 Scope = Literal["row", "counts", "block", "table"]
+One = TypeVar("One")
 
 
 class Progress(Protocol):
@@ -40,7 +41,9 @@ class Source(Protocol):
     def kind(self, name: str) -> Kind: ...
     def counts(self, columns: Sequence[str]) -> Counts: ...
     def moments(self, columns: Sequence[str]) -> Moments: ...
-    def batches(self, chance: Chance) -> Iterator[Batch]: ...
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
+        """What a task makes of each batch of rows, in their order; `chance` is what rows draw from, None where nothing is drawn."""
+        ...
 
 
 class Named(Protocol):

@@ -13,6 +13,8 @@ import pyarrow as pa
 from shoal.arrays import BoolArray, IntArray
 
 ENOUGH = 0.9  # of the known cells: the column is one of dates, and what is none is a slip
+DAY = 86_400_000_000  # microseconds
+NANOSECONDS = 2**63 // 1000 - DAY  # microseconds that 64 bits of nanoseconds reach, but for a day
 EARLIEST, LATEST = datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)  # 31.12.9999 is a code, not a date
 _YEAR_FIRST = re.compile(r"[12]\d{3}([-/.])\d{1,2}\1\d{1,2}")
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(?:[12]\d{3}|(\d{2}))")
@@ -88,3 +90,14 @@ def _read(text: str, format_: str) -> datetime.date | None:
     except (ValueError, re.error):  # the same part twice is no pattern
         return None
     return date if EARLIEST <= date <= LATEST else None
+
+
+def calendar_of(type_: pa.DataType, earliest: datetime.date | None = None) -> tuple[float, float]:
+    """The years 1 to 9999, or those that dates in text are read in; what is counted in nanoseconds ends sooner."""
+    first, last = (earliest, LATEST) if earliest else (datetime.date.min, datetime.date.max)
+    days = [(day - datetime.date(1970, 1, 1)).days for day in (first, last)]
+    if pa.types.is_date(type_):
+        return float(days[0]), float(days[1])
+    # a day from the ends: a zone may shift them. A float does not tell single microseconds that far out
+    low, high = (days[0] + 1) * DAY, (days[1] - 1) * DAY
+    return (float(max(low, -NANOSECONDS)), float(min(high, NANOSECONDS))) if type_.unit == "ns" else (float(low), float(high))

@@ -12,7 +12,7 @@ from shoal.arrays import BytesArray, IntArray, UintArray
 from shoal.randomness import Chance, Key, hashed, hashed_texts
 from shoal.table import Table
 
-_NUMBERED = np.uint64(0x9E3779B97F4A7C15)  # apart equal rows by multiples of this
+NUMBERED = np.uint64(0x9E3779B97F4A7C15)  # apart equal rows by multiples of this
 _MISSING = np.uint64(0x6D697373696E6721)
 
 
@@ -20,28 +20,40 @@ class Batch(NamedTuple):
     """Some rows of a source, and the id of each."""
 
     table: Table
-    ids: UintArray
+    ids: UintArray  # none where nothing is drawn row by row
+    rows: IntArray  # which row of the source each is
 
 
 def row_ids(table: Table, chance: Chance) -> UintArray:
-    """The id of each row: the sum of keyed hashes of its cells. Equal rows, which are interchangeable, are numbered."""
+    """The id of each row. Equal rows, which are interchangeable, are numbered."""
+    return with_equal_ones_numbered(bare_ids(table, chance))
+
+
+def bare_ids(table: Table, chance: Chance) -> UintArray:
+    """The sum of keyed hashes of a row's cells: equal rows have one id."""
     ids = np.zeros(len(table), np.uint64)
     for column in table.columns:
         ids += _hashed_cells(table.arrow.column(column), chance.key(f"row/{column}/{table.kind(column)}"))
+    return ids
+
+
+def with_equal_ones_numbered(ids: UintArray) -> UintArray:
+    """Ids that are all different, where those of equal rows were one."""
     order = np.argsort(ids)
     ranked = ids[order]
     new = np.append(True, ranked[1:] != ranked[:-1])
     if not new.all():
         first = np.flatnonzero(new)
         number = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
-        ids[order] += number.astype(np.uint64) * _NUMBERED
+        ids = ids.copy()
+        ids[order] += number.astype(np.uint64) * NUMBERED
     return ids
 
 
 def numbered(ids: UintArray, rows: IntArray) -> UintArray:
     """Ids of so many interchangeable rows behind each id."""
     number = np.arange(int(rows.sum())) - np.repeat(np.cumsum(rows) - rows, rows)
-    return np.repeat(ids, rows) + number.astype(np.uint64) * _NUMBERED
+    return np.repeat(ids, rows) + number.astype(np.uint64) * NUMBERED
 
 
 def hashed_levels(table: Table, column: str, chance: Chance) -> UintArray:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.dates import EARLIEST, LATEST, write_dates
+from shoal.arrays import BoolArray, FloatArray, IntArray, UintArray
+from shoal.dates import DAY, EARLIEST, calendar_of, write_dates
 from shoal.errors import DataError, counted, did_you_mean
 from shoal.once import Once
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from shoal.randomness import Chance
     from shoal.rows import Batch
 
-_DAY = 86_400_000_000  # microseconds
-_NANOSECONDS = 2**63 // 1000 - _DAY  # microseconds that 64 bits of nanoseconds reach, but for a day
 FARTHEST = 1e75  # fourth powers of such numbers, and of one over them, still fit a float
+One = TypeVar("One")
 Kind = Literal["number", "date", "text", "flag", "empty"]
 
 
@@ -225,11 +224,17 @@ class Table:
             low, high = (ends.reduce(values, axis=0, initial=start) for ends, start in ((np.fmin, np.inf), (np.fmax, -np.inf)))
         return Moments.of([values], low, high)
 
-    def batches(self, chance: Chance) -> Iterator[Batch]:
-        """All rows at once, and the id of each."""
-        from shoal.rows import Batch, row_ids
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
+        """What a task makes of all rows at once."""
+        from shoal.rows import Batch
 
-        yield Batch(self, self.once(("ids", chance.key("ids")), lambda: row_ids(self, chance)))
+        yield task(Batch(self, self.row_ids(chance) if chance else np.zeros(0, np.uint64), np.arange(len(self))))
+
+    def row_ids(self, chance: Chance) -> UintArray:
+        """The id of each row."""
+        from shoal.rows import row_ids
+
+        return self.once(("ids", chance.key("ids")), lambda: row_ids(self, chance))
 
     def with_columns(self, changed: Mapping[str, Any]) -> Table:
         """A new table with some columns replaced; order and names stay."""
@@ -255,7 +260,7 @@ class Table:
         """The first and last date that a column can hold and be written with, as `number` counts them; no bounds for other columns."""
         if self.kind(name) != "date":
             return -np.inf, np.inf
-        return _calendar(self.column(name).type, EARLIEST if name in self.date_formats else None)
+        return calendar_of(self.column(name).type, EARLIEST if name in self.date_formats else None)
 
     def without(self, names: Sequence[str]) -> Table:
         """A new table without some columns."""
@@ -348,22 +353,11 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
         raise DataError(f"The column name '{name}' appears {times} times. Rename the columns so that each is different.")
 
 
-def _calendar(type_: pa.DataType, earliest: datetime.date | None = None) -> tuple[float, float]:
-    """The years 1 to 9999, or those that dates in text are read in; what is counted in nanoseconds ends sooner."""
-    first, last = (earliest, LATEST) if earliest else (datetime.date.min, datetime.date.max)
-    days = [(day - datetime.date(1970, 1, 1)).days for day in (first, last)]
-    if pa.types.is_date(type_):
-        return float(days[0]), float(days[1])
-    # a day from the ends: a zone may shift them. A float does not tell single microseconds that far out
-    low, high = (days[0] + 1) * _DAY, (days[1] - 1) * _DAY
-    return (float(max(low, -_NANOSECONDS)), float(min(high, _NANOSECONDS))) if type_.unit == "ns" else (float(low), float(high))
-
-
 def _refuse_beyond_calendar(name: str, array: pa.Array) -> None:
     """Arrow can hold years that no calendar has."""
     type_ = array.type
     unit = type_.unit if pa.types.is_timestamp(type_) else "ms" if pa.types.is_date64(type_) else "day"
-    per_day = {"s": 86_400, "ms": 86_400_000, "us": _DAY, "ns": 1000 * _DAY, "day": 1}[unit]
+    per_day = {"s": 86_400, "ms": 86_400_000, "us": DAY, "ns": 1000 * DAY, "day": 1}[unit]
     ends = pc.min_max(array.cast(pa.int32() if pa.types.is_date32(type_) else pa.int64()))
     low, high = ends["min"].as_py(), ends["max"].as_py()
     first, last = ((day - datetime.date(1970, 1, 1)).days for day in (datetime.date.min, datetime.date.max))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import IntArray
+from shoal.contracts import One
 from shoal.counts import Counts, Moments
 from shoal.randomness import Chance, rng_for
 from shoal.release import Release
@@ -93,11 +94,11 @@ class InParts:
             high = np.fmax.reduce([np.fmax.reduce(one, axis=0, initial=-np.inf) for one in values])
         return Moments.of(values, low, high)
 
-    def batches(self, chance: Chance) -> Iterator[Batch]:
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
         """A part at a time; equal rows are numbered over all parts."""
-        ids, first = row_ids(self.table, chance), 0
+        ids, first = np.zeros(0, np.uint64) if chance is None else row_ids(self.table, chance), 0
         for part in self.parts:
-            yield Batch(part, ids[first : first + len(part)])
+            yield task(Batch(part, ids[first : first + len(part)], np.arange(first, first + len(part))))
             first += len(part)
 
 

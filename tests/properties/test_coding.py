@@ -136,8 +136,7 @@ def test_rounding_by_chance_goes_up_where_the_draw_is_below_the_remainder(values
     """No luck is asserted: the draw of each row is asked for, and the direction follows from it."""
     table = table_of(values)
     found = released(Rounding(base=base, rule="random"), table, seed=seed)
-    (batch,) = table.batches(chance_for(seed))
-    draws = chance_for(seed).uniform(batch.ids, "x")
+    draws = chance_for(seed).uniform(table.row_ids(chance_for(seed)), "x")
     exact = Fraction(repr(base))
     for old, new, draw in zip(table.column("x").to_pylist(), found, draws.tolist()):
         if old is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
 from shoal import cell
-from shoal.arrays import BoolArray, Int32Array, IntArray
+from shoal.arrays import BoolArray, Int32Array, IntArray, UintArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
@@ -27,7 +27,7 @@ from shoal.methods.publish import Publication, Published
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
-from shoal.rows import row_ids
+from shoal.rows import Batch, bare_ids, row_ids
 from shoal.table import Table
 
 SUPPORT = "support"
@@ -170,11 +170,19 @@ class AntiUnification(ColumnMethod):
 
 def _row_of_each(source: Source, counts: Counts, chance: Chance) -> IntArray:
     """A row of each combination: of those that have it, the one with the smallest keyed hash."""
-    batches = list(source.batches(chance))
-    places = np.concatenate([counts.places(batch.table) for batch in batches])
-    words = np.concatenate([chance.words(batch.ids, "whose row") for batch in batches])
+
+    def smallest(batch: Batch) -> tuple[IntArray, UintArray, IntArray]:
+        return _smallest(counts.places(batch.table), chance.words(bare_ids(batch.table, chance), "whose row"), batch.rows)
+
+    places, words, rows = map(np.concatenate, zip(*source.each(smallest, None)))
+    return _smallest(places, words, rows)[2]
+
+
+def _smallest(places: IntArray, words: UintArray, rows: IntArray) -> tuple[IntArray, UintArray, IntArray]:
+    """Of each combination the row with the smallest hash."""
     order = np.lexsort((words, places))
-    return order[np.searchsorted(places[order], np.arange(len(counts)))]
+    first = order[np.flatnonzero(np.diff(places[order], prepend=-1))]
+    return places[first], words[first], rows[first]
 
 
 class AntiUnificationSafe(CloseGeneralization):

@@ -190,7 +190,7 @@ class TailCoding(BatchMethod):
             inside = limit.beyond[counts.places(table)]
             return inside & ~(table.number(weight) > 0)
 
-        wrong = first_row(source.batches(chance), odd)
+        wrong = first_row(source, odd)
         refuse_rows(
             self.name,
             weight,

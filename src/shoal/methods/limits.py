@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal import cell
-from shoal.arrays import BoolArray, FloatArray
+from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.contracts import Source
 from shoal.errors import DataError, ParameterError, counted
 from shoal.rows import Batch
 from shoal.table import Table
@@ -100,16 +101,14 @@ def next_round(value: float) -> float:
     return -float(max(one for one in around if one < exact))
 
 
-def first_row(batches: Iterable[Batch], wrong: Callable[[Table], BoolArray]) -> tuple[int, int]:
+def first_row(source: Source, wrong: Callable[[Table], BoolArray]) -> tuple[int, int]:
     """How many rows are wrong, and the number of the first, counted from 1."""
-    many, first, before = 0, 0, 0
-    for batch in batches:
-        rows = wrong(batch.table)
-        if rows.any() and not many:
-            first = before + int(np.argmax(rows)) + 1
-        many += int(rows.sum())
-        before += len(rows)
-    return many, first
+
+    def look(batch: Batch) -> IntArray:
+        return batch.rows[wrong(batch.table)]
+
+    rows = np.concatenate(list(source.each(look, None)))
+    return len(rows), int(rows.min(initial=-1 if not len(rows) else rows[0])) + 1
 
 
 def refuse_rows(method: str, column: str, found: tuple[int, int], what: str, way_out: str) -> None:

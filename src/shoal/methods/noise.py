@@ -36,22 +36,22 @@ class Noise(BatchMethod):
         """Every cell draws by the row it is in, so that the draws do not depend on where values are missing."""
         columns = self.chosen(table, roles, ("numeric",))
         shape = self.shape(table, columns)
-        beyond = dict.fromkeys(columns, 0)
 
         def noisy(batch: Batch) -> Change:
             values = batch.table.numbers(columns)
             draws = np.column_stack([chance.normal(batch.ids, column) for column in columns])
             moved = values + self.p * (draws @ shape.T)
+            beyond = {}
             for j, column in enumerate(columns):
                 low, high = batch.table.calendar(column)
-                beyond[column] += int(((moved[:, j] < low) | (moved[:, j] > high)).sum())
+                beyond[column] = int(((moved[:, j] < low) | (moved[:, j] > high)).sum())
                 moved[:, j] = np.clip(moved[:, j], low, high)
             known = [j for j in range(len(columns)) if not np.isnan(values[:, j]).all()]
-            return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known})
+            return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known}, tally=beyond)
 
         warnings = constant_columns(table.counts(columns).table, columns, len(table))
         progress("noise", 1, 1)
-        return Decision(self.step(columns, ()), noisy, warnings, seen=lambda: _beyond_calendar(beyond))
+        return Decision(self.step(columns, ()), noisy, warnings, chance=chance, seen=_beyond_calendar)
 
     def shape(self, table: Source, columns: tuple[str, ...]) -> FloatArray:
         """What independent standard normal draws are multiplied by."""

@@ -144,7 +144,7 @@ class Recode(BatchMethod):
             return made.nowhere[counts.places(batch)]
 
         if made.nowhere.any():
-            refuse_rows(self.name, column, first_row(source.batches(chance), nowhere), outside, way_out)
+            refuse_rows(self.name, column, first_row(source, nowhere), outside, way_out)
         if self.map is not None and self.publish == "labels":
             return NewValues(counts, _as_codes(counts.table, column, made.texts))
         return NewValues(counts, pa.array(made.texts, pa.string()), "cells")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -16,18 +17,19 @@ from shoal.methods.coordinates import ColumnMethod
 from shoal.randomness import Chance
 from shoal.release import Release, Step
 from shoal.roles import Roles
-from shoal.rows import Batch
+from shoal.rows import Batch, bare_ids, with_equal_ones_numbered
 from shoal.table import Table
 
 
 class Change(NamedTuple):
-    """New columns of a batch; and which of its rows stay, where some do not."""
+    """New columns of a batch; which of its rows stay, where some do not; and what was counted meanwhile."""
 
     columns: Mapping[str, pa.Array]
     kept: IntArray | None = None
+    tally: Mapping[str, int] = {}
 
 
-def _nothing() -> tuple[str, ...]:
+def _nothing(tally: Mapping[str, int]) -> tuple[str, ...]:
     return ()
 
 
@@ -42,7 +44,10 @@ class Decision:
     labels: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict
     )  # of columns that follow a hierarchy: names by which cells are written
-    seen: Callable[[], tuple[str, ...]] = _nothing  # warnings that are known when all rows have changed
+    chance: Chance | None = None  # what rows draw from as they change; None: nothing is drawn
+    seen: Callable[[Mapping[str, int]], tuple[str, ...]] = (
+        _nothing  # warnings that are known when all rows have changed, from their tallies
+    )
 
 
 class BatchMethod(ColumnMethod):
@@ -59,18 +64,18 @@ class BatchMethod(ColumnMethod):
 
 def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) -> Release:
     """The release of all batches, each changed by itself."""
-    tables, ids, rows, first = [], [], [], 0
-    for batch in source.batches(chance):
-        columns, kept = decision.change(batch)
-        inside = batch.table if kept is None else batch.table.take(kept)
-        tables.append(inside.with_columns(columns))
-        ids.append(batch.ids if kept is None else batch.ids[kept])
-        rows.append(first + (np.arange(len(batch.ids)) if kept is None else kept))
-        first += len(batch.ids)
+
+    def change(batch: Batch) -> tuple[Table, Batch, Mapping[str, int]]:
+        columns, kept, tally = decision.change(batch)
+        inside = batch if kept is None else Batch(batch.table.take(kept), batch.ids[kept], batch.rows[kept])
+        return inside.table.with_columns(columns), inside, tally
+
+    tables, batches, tallies = zip(*source.each(change, chance))
     whole = tables[0] if len(tables) == 1 else _together(tables)
     whole = replace(whole, cells=whole.cells | decision.cells, labels={**whole.labels, **decision.labels})
-    made = Release.of(whole, {}, roles, decision.step, chance, (*decision.warnings, *decision.seen()), np.concatenate(ids))
-    return replace(made, source_row=np.concatenate(rows)[made.source_row])
+    warnings = (*decision.warnings, *decision.seen(sum(map(Counter, tallies), Counter())))
+    made = Release.of(whole, {}, roles, decision.step, chance, warnings, np.concatenate([batch.ids for batch in batches]))
+    return replace(made, source_row=np.concatenate([batch.rows for batch in batches])[made.source_row])
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,15 @@ class Recoding:
     cells: Mapping[str, pa.Array]
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of columns that follow a hierarchy
 
+    @property
+    def parted(self) -> BoolArray:
+        """The combinations whose rows go into several groups."""
+        return np.asarray(np.bincount(self.combination, minlength=len(self.counts)) > 1)
+
     def groups(self, source: Source, chance: Chance) -> Callable[[Batch], IntArray]:
         """How to know the group of each row of a batch. Of a combination that is parted, rows go in the order of keyed hashes: they are
         interchangeable."""
-        parted = np.bincount(self.combination, minlength=len(self.counts)) > 1
+        parted = self.parted
         only = np.full(len(self.counts), -1)
         only[self.combination] = self.group
         if not parted.any():
@@ -98,25 +108,27 @@ class Recoding:
             places = self.counts.places(batch.table)
             found = only[places]
             some = np.flatnonzero(parted[places])
-            found[some] = group_of[np.searchsorted(known, batch.ids[some])]
+            found[some] = group_of[np.searchsorted(known, batch.rows[some])]
             return found
 
         return groups
 
-    def _parted(self, source: Source, parted: BoolArray, chance: Chance) -> tuple[UintArray, IntArray]:
-        """The ids of all rows of combinations that are parted, in order, and the group of each."""
-        places, ids = [], []
-        for batch in source.batches(chance):
+    def _parted(self, source: Source, parted: BoolArray, chance: Chance) -> tuple[IntArray, IntArray]:
+        """All rows of combinations that are parted, in order, and the group of each."""
+
+        def of_parted_ones(batch: Batch) -> tuple[IntArray, UintArray, IntArray]:
             at = self.counts.places(batch.table)
-            places.append(at[parted[at]])
-            ids.append(batch.ids[parted[at]])
-        place, row_id = np.concatenate(places), np.concatenate(ids)
-        order = row_id[np.lexsort((row_id, chance.words(row_id, "which of a combination"), place))]
+            some = np.flatnonzero(parted[at])
+            return at[some], bare_ids(batch.table.take(some), chance), batch.rows[some]
+
+        place, ids, row = map(np.concatenate, zip(*source.each(of_parted_ones, None)))
+        ids = with_equal_ones_numbered(ids)
+        order = row[np.lexsort((ids, chance.words(ids, "which of a combination"), place))]
         of_parted = np.flatnonzero(parted[self.combination])
         of_parted = of_parted[np.argsort(self.combination[of_parted], kind="stable")]
         groups = np.repeat(self.group[of_parted], self.rows[of_parted])
-        by_id = np.argsort(order)
-        return order[by_id], groups[by_id]
+        by_row = np.argsort(order)
+        return order[by_row], groups[by_row]
 
     def decision(self, source: Source, step: Step, chance: Chance, warnings: tuple[str, ...] = ()) -> Decision:
         """Every row with the cells of its group."""
@@ -130,7 +142,8 @@ class Recoding:
             return Change({column: _spread(texts, now) for column, texts in self.cells.items()}, None if whole else kept)
 
         texts = any(pa.types.is_string(values.type) for values in self.cells.values())
-        return Decision(step, cells, warnings, frozenset(self.cells) if texts else frozenset(), self.labels if texts else {})
+        columns, labels = (frozenset(self.cells), self.labels) if texts else (frozenset[str](), {})
+        return Decision(step, cells, warnings, columns, labels)
 
 
 class NewValues(NamedTuple):
@@ -157,13 +170,13 @@ def _spread_values(one: NewValues, batch: Batch) -> Any:
 
 def by_id(source: Source, chance: Chance) -> tuple[Table, IntArray]:
     """All rows in the order of their ids, which follows from the rows alone; and where each stood."""
-    batches = list(source.batches(chance))
+    batches = list(source.each(lambda batch: batch, chance))
     whole = batches[0].table if len(batches) == 1 else _together([batch.table for batch in batches])
     order = np.argsort(np.concatenate([batch.ids for batch in batches]), kind="stable")
     return whole.take(order), order
 
 
-def _together(tables: list[Table]) -> Table:
+def _together(tables: Sequence[Table]) -> Table:
     arrow = pa.concat_tables([table.plain for table in tables], promote_options="permissive")
     return replace(tables[0], arrow=arrow.combine_chunks())
 

@@ -79,7 +79,7 @@ class Rounding(BatchMethod):
             draws = {column: chance.uniform(_drawn_for(batch, roles, column, chance), column) for column in columns}
             return Change({column: rounded(batch.table, column, bases[column], draws[column]) for column in columns})
 
-        return Decision(step, by_chance, warnings)
+        return Decision(step, by_chance, warnings, chance=chance)
 
 
 def rounded(table: Table, column: str, base: float, draws: FloatArray | None) -> pa.Array:
