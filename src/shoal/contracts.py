@@ -1,12 +1,17 @@
 """The contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from numpy.random import Generator
 
+from shoal.arrays import IntArray
 from shoal.counts import Counts, Moments
 from shoal.document import Document, Finding
+from shoal.parts import Parts
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
@@ -14,8 +19,13 @@ from shoal.rows import Batch
 from shoal.score import AttackResult, Better, Knowledge, LooksFor, Needs, Risk, Score
 from shoal.table import Kind, Table
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW = "\x00row"  # which row of all rows one is, on its way to a release; no column can be named so
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
 Scope = Literal["row", "counts", "block", "table"]
+Item = TypeVar("Item")
 One = TypeVar("One")
 
 
@@ -46,6 +56,57 @@ class Source(Protocol):
         ...
 
 
+class Elsewhere(Source, Protocol):
+    """Rows that do not fit into memory, in files that an engine reads: what a run needs of them besides."""
+
+    @property
+    def like(self) -> Table:
+        """A table without rows: what tables of these rows have in common."""
+        ...
+
+    @property
+    def parts(self) -> Parts: ...
+    def distinct(self, column: str) -> int: ...
+    def changed(self, change: Callable[[Batch], Table], chance: Chance | None) -> Elsewhere:
+        """The rows that a change makes of each batch."""
+        ...
+
+    def released(
+        self, change: Callable[[Batch], pa.Table], finish: Callable[[pa.Table], pa.Table], drawn: Chance | None, order: Chance, out: Path
+    ) -> Written:
+        """The rows as `change` leaves them, in a keyed order, in files of a folder. It says in the column ROW which rows it has left; `finish`
+        makes of a file's rows what is written."""
+        ...
+
+
+class Written(NamedTuple):
+    """Files of released rows, and which row of all each was."""
+
+    paths: list[Path]
+    source_row: IntArray
+
+
+class Engine(Protocol):
+    """Where tasks run and rows of files are counted. It knows nothing of what is computed, so no result depends on it."""
+
+    name: ClassVar[str]
+
+    def each(self, task: Callable[[Item], One], items: Sequence[Item]) -> Iterator[One]:
+        """What a task makes of each item, in their order. A task may run anywhere that reads the same files, and more than once."""
+        ...
+
+    def grouped(self, parts: Parts, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Distinct rows of some columns, each with how many rows have it in a last column; a combination may come in several pieces."""
+        ...
+
+    def distinct(self, parts: Parts, column: str) -> int: ...
+    def numbered(self, ids: Parts, out: Path) -> None:
+        """Of files with columns row and id, a file with the number of each row among those of its id beside them, in the order of rows."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Named(Protocol):
     """What every registered thing has: a name, parameters that are its own fields, and an explanation."""
 
@@ -54,7 +115,7 @@ class Named(Protocol):
 
     def given(self) -> dict[str, Any]: ...
     @classmethod
-    def parse(cls, given: Mapping[str, object]) -> "Named": ...
+    def parse(cls, given: Mapping[str, object]) -> Named: ...
     @classmethod
     def summary(cls) -> str: ...
     @classmethod

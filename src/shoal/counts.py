@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import FloatArray, IntArray
+from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.errors import DataError
 from shoal.table import Table
 
@@ -52,18 +52,42 @@ class Counts:
         """Which combination each row of a batch is."""
         if self._made_from is not None and batch is self._made_from[0]:
             return self._made_from[1]
-        mine, theirs = [], []
-        for column in self.table.columns:
-            levels = self.table.levels(column)
-            found = pc.index_in(batch.levels(column), value_set=levels, skip_nulls=False)
+        known, widths, keys, order = self._keys
+        key, there = np.zeros(len(batch), np.int64), np.ones(len(batch), np.bool_)
+        for column, width, prefixes in zip(self.table.columns, widths, known):
+            found = pc.index_in(batch.levels(column), value_set=self.table.levels(column), skip_nulls=False)
             if found.null_count:
                 raise DataError(f"Column '{column}' has values that were not there when they were counted. Count again.")
-            mine.append(self.table.codes(column))
-            theirs.append(np.asarray(found).astype(np.int64)[batch.codes(column)])
-        both, _ = combinations([np.concatenate(pair) for pair in zip(mine, theirs)], len(self) + len(batch))
-        place = np.full(int(both.max(initial=-1)) + 1, -1)
-        place[both[: len(self)]] = np.arange(len(self))
-        return place[both[len(self) :]]
+            if prefixes is not None:
+                key, there = _looked_up(prefixes, key, there)
+            key = key * width + np.asarray(found).astype(np.int64)[batch.codes(column)]
+        place, there = _looked_up(keys, key, there)
+        return np.where(there, place if order is None else order[place], -1)
+
+    @cached_property
+    def _keys(self) -> tuple[list[IntArray | None], list[int], IntArray, IntArray | None]:
+        """One number for each combination, rising, and whose it is; where numbers would grow too long, the distinct ones so far are numbered anew."""
+        key, size, known, widths = np.zeros(len(self), np.int64), 1, list[IntArray | None](), []
+        for column in self.table.columns:
+            codes = self.table.codes(column)
+            width = int(codes.max(initial=-1)) + 1
+            prefixes = None
+            if size > _LARGEST // max(width, 1):
+                prefixes, key = np.unique(key, return_inverse=True)
+                key, size = key.reshape(-1), len(prefixes)
+            known.append(prefixes)
+            widths.append(width)
+            key, size = key * width + codes, size * width
+        order = None if (key[1:] > key[:-1]).all() else np.argsort(key)
+        return known, widths, key if order is None else key[order], order
+
+
+def _looked_up(rising: IntArray, key: IntArray, there: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Where each key stands, and whether it does."""
+    if not len(rising):
+        return np.zeros(len(key), np.int64), np.zeros(len(key), np.bool_)
+    place = np.minimum(np.searchsorted(rising, key), len(rising) - 1)
+    return place, there & (rising[place] == key)
 
 
 def combinations(codes: Sequence[IntArray], rows: int) -> tuple[IntArray, IntArray]:
@@ -123,6 +147,20 @@ class Moments:
             for j in range(i):
                 products[i][j] = products[j][i]
         return Moments(low, scale, known, tuple(map(tuple, sums)), tuple(map(tuple, products)))
+
+    @staticmethod
+    def together(parts: Sequence[Moments]) -> Moments:
+        """Of several parts of a table, on the same fixed point."""
+        first = parts[0]
+        sums, products = ([[0] * len(first.low) for _ in first.low] for _ in range(2))
+        for part in parts:
+            for i in range(len(first.low)):
+                for j in range(len(first.low)):
+                    sums[i][j] += part.sums[i][j]
+                    products[i][j] += part.products[i][j]
+        return replace(
+            first, known=np.sum([part.known for part in parts], axis=0), sums=tuple(map(tuple, sums)), products=tuple(map(tuple, products))
+        )
 
     @cached_property
     def means(self) -> FloatArray:

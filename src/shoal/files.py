@@ -18,18 +18,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from shoal import cell
+from shoal.csv_cells import MISSING, MISSING_NUMBER, WHOLE, as_text, typed, uses_decimal_comma
 from shoal.errors import DataError, did_you_mean
 from shoal.table import Format, Table
 
-# Missing in any column; and, only where all the rest are numbers, also:
-MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
-MISSING_NUMBER = (*MISSING, ".", "-", "None", "none")
-HEAD = 1000  # cells that mostly tell of what kind a column is not
 DELIMITERS = (",", ";", "\t", "|")
-_WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a postal code: text
-_REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_CODE = r"^[+-]?0[0-9]|^[+-]?[0-9]{19,}$"
-_INFINITE = r"^[+-]?(inf|Inf|INF|infinity|Infinity)$"
 csv.field_size_limit(2**31 - 1)  # a cell may hold a letter, or a book; Python's own limit is 131,072 characters
 
 
@@ -64,7 +57,7 @@ def read_rows(path: str | Path) -> list[list[str]]:
     path = Path(path)
     if _first_bytes(path) == b"PAR1":
         raise DataError(f"{path} is Parquet. Give it as CSV.")
-    text, _ = _decode(path, path.read_bytes(), None)
+    text, _ = decoded(path, path.read_bytes(), None)
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:200_000])) if row]
     except csv.Error:
@@ -90,13 +83,35 @@ def _first_bytes(path: Path) -> bytes:
     return magic
 
 
-def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], as_text: Sequence[str]) -> Table:
+def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: Sequence[str], kept_as_text: Sequence[str]) -> Table:
     raw, encoding = _as_utf8(path, path.read_bytes(), encoding)
     raw += b"" if raw.endswith(b"\n") else b"\n"  # Arrow takes a header without a line end for no header
     begins = max(200_000, raw.index(b"\n") + 1)  # a header of many columns is longer than any sample
     sample = raw[:begins].decode("utf-8", "ignore")  # the last letter may be cut
     if len(raw) > begins and sample.count("\n") > 1:
         sample = sample[: sample.rfind("\n") + 1]
+    delimiter, names = header_of(path, sample, delimiter)
+    strings = _strings(path, raw, names, delimiter, _forms(sample, delimiter, names, kept_as_text))
+    del raw
+    decimal: Literal[".", ","] = "," if delimiter != "," and uses_decimal_comma(strings) else "."
+    tokens, columns, used = {token for token in (*MISSING, *missing) if token}, [], set()
+    for name in names:
+        if strings.column(name).type == pa.int64():
+            columns.append(_joined(strings.column(name)))
+            used |= {""} if columns[-1].null_count else set()
+            continue
+        places, cells = _distinct(strings.column(name))
+        cells = pc.utf8_trim_whitespace(cells)
+        column, found = as_text(cells, tokens) if name in kept_as_text else typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})
+        columns.append(column if places is None else column.take(places))
+        used |= found
+    arrow = pa.table(columns, names=names)
+    token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used and not _is_value(arrow, t)), "")
+    return Table(arrow, format=Format("csv", delimiter, decimal, "" if "" in used else token, encoding))
+
+
+def header_of(path: Path, sample: str, delimiter: str | None) -> tuple[str, list[str]]:
+    """The delimiter, and the names of the columns."""
     try:
         delimiter = delimiter or _delimiter(sample)
         header = next((row for row in _cells(sample, delimiter) if row), [])
@@ -110,23 +125,7 @@ def _read_csv(path: Path, encoding: str | None, delimiter: str | None, missing: 
         raise DataError(
             f"{path}: the column name '{twice}' appears {names.count(twice)} times in the header. Rename the columns so that each is different."
         )
-    strings = _strings(path, raw, names, delimiter, _forms(sample, delimiter, names, as_text))
-    del raw
-    decimal: Literal[".", ","] = "," if delimiter != "," and _uses_decimal_comma(strings) else "."
-    tokens, columns, used = {token for token in (*MISSING, *missing) if token}, [], set()
-    for name in names:
-        if strings.column(name).type == pa.int64():
-            columns.append(_joined(strings.column(name)))
-            used |= {""} if columns[-1].null_count else set()
-            continue
-        places, cells = _distinct(strings.column(name))
-        cells = pc.utf8_trim_whitespace(cells)
-        column, found = _as_text(cells, tokens) if name in as_text else _typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})
-        columns.append(column if places is None else column.take(places))
-        used |= found
-    arrow = pa.table(columns, names=names)
-    token = next((t for t in (*missing, *MISSING_NUMBER) if t and t in used and not _is_value(arrow, t)), "")
-    return Table(arrow, format=Format("csv", delimiter, decimal, "" if "" in used else token, encoding))
+    return delimiter, names
 
 
 def _is_value(arrow: pa.Table, token: str) -> bool:
@@ -138,17 +137,17 @@ def _as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
     """The bytes of a file in UTF-8, and the encoding it was in."""
     if encoding is None and b"\x00" not in raw[:4096] and raw.isascii():
         return raw, "utf-8"
-    text, encoding = _decode(path, raw, encoding)
+    text, encoding = decoded(path, raw, encoding)
     return (raw.removeprefix(b"\xef\xbb\xbf") if encoding == "utf-8" else text.encode("utf-8")), encoding
 
 
-def _forms(sample: str, delimiter: str, names: list[str], as_text: Sequence[str]) -> dict[str, pa.DataType]:
+def _forms(sample: str, delimiter: str, names: list[str], kept_as_text: Sequence[str]) -> dict[str, pa.DataType]:
     """How a sample suggests to read each column: whole numbers; cells that repeat, kept and typed once each; or texts."""
     rows = [row for row in _cells(sample, delimiter) if len(row) == len(names)][1:2001]
     forms = dict.fromkeys(names, pa.string())
     for name, cells in zip(names, zip(*rows)):
         known = {cell for cell in cells if cell}
-        if name not in as_text and known and all(re.search(_WHOLE, cell) for cell in known):
+        if name not in kept_as_text and known and all(re.search(WHOLE, cell) for cell in known):
             forms[name] = pa.int64()
         elif len({*cells}) < 0.98 * len(cells):
             forms[name] = pa.dictionary(pa.int32(), pa.string())
@@ -167,7 +166,7 @@ def _distinct(cells: pa.ChunkedArray) -> tuple[pa.Array | None, pa.Array]:
     return pa.concat_arrays([chunk.indices for chunk in whole.chunks]), whole.chunk(0).dictionary
 
 
-def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+def decoded(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
     if encoding is None:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
@@ -271,78 +270,6 @@ def _length(table: pa.Table) -> int:
             else:
                 total += pc.sum(pc.binary_length(chunk)).as_py() or 0
     return int(total)
-
-
-def _uses_decimal_comma(strings: pa.Table) -> bool:
-    """Some column holds numbers with a comma, and no column numbers with a point."""
-    head = strings.slice(0, 2000)
-    comma = point = False
-    for column in head.columns:
-        cells = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        cells = cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING_NUMBER))))
-        if not len(cells):
-            continue
-        all_numbers = pc.all(pc.match_substring_regex(cells, r"^[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?$")).as_py()
-        if all_numbers:
-            comma |= pc.any(pc.match_substring(cells, ",")).as_py()
-            point |= pc.any(pc.match_substring(cells, ".")).as_py()
-    return comma and not point
-
-
-def _as_text(array: pa.Array, tokens: set[str]) -> tuple[pa.Array, set[str]]:
-    """Text with missing tokens taken out, and which of them were seen."""
-    missing = pc.is_in(array, value_set=pa.array(sorted({*tokens, ""}), pa.string()))
-    if not pc.any(missing).as_py():
-        return array, set()
-    return pc.if_else(missing, pa.scalar(None, pa.string()), array), set(pc.unique(array.filter(missing)).to_pylist())
-
-
-def _typed(array: pa.Array, decimal: str, tokens: set[str], number_tokens: set[str]) -> tuple[pa.Array, set[str]]:
-    """Whole numbers, numbers, dates, or text; and which missing tokens were seen. Some tokens mean missing only among numbers."""
-    if len(array) > 2 * HEAD and pa.types.is_string(_typed(array.slice(0, HEAD), decimal, tokens, number_tokens)[0].type):
-        return _as_text(array, tokens)  # what the first cells are not, the column is not
-    for tried in (tokens, number_tokens):
-        cells, used = _as_text(array, tried)
-        known = cells.drop_null()
-        if not len(known):
-            return pa.nulls(len(array)), used
-        number = _numbers(cells, known, decimal)
-        if number is not None:
-            return number, used
-    cells, used = _as_text(array, tokens)
-    known = cells.drop_null()
-    for pattern, type_ in (
-        (r"^\d{4}-\d{2}-\d{2}$", pa.date32()),
-        (r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?$", pa.timestamp("us")),
-    ):
-        if _all_match(known, pattern):
-            try:
-                return cells.cast(type_), used
-            except pa.ArrowInvalid:  # the 31st of February
-                break
-    return cells, used
-
-
-def _numbers(cells: pa.Array, known: pa.Array, decimal: str) -> pa.Array | None:
-    """The cells as numbers if every known one is; codes with leading zeros, or too long to be exact, are text."""
-    if decimal == ",":
-        if pc.any(pc.match_substring(known, ".")).as_py():  # of two marks in a column neither is known to be that of decimals
-            return None
-        cells, known = pc.replace_substring(cells, ",", "."), pc.replace_substring(known, ",", ".")
-    cells = pc.replace_substring_regex(cells, r"^\+", "")  # which Arrow does not read
-    if _all_match(known, _WHOLE):
-        return cells.cast(pa.int64())
-    if not _all_match(known, f"{_REAL}|{_INFINITE}"):
-        return None
-    if pc.any(pc.match_substring_regex(known, _CODE)).as_py():
-        return None
-    return pc.add(cells.cast(pa.float64()), 0.0)  # -0.0 and 0.0 are one value
-
-
-def _all_match(cells: pa.Array, pattern: str) -> bool:
-    """Whether every cell is of a form; the first ones tell mostly that not."""
-    head = cells.slice(0, HEAD)
-    return bool(pc.all(pc.match_substring_regex(head, pattern)).as_py() and pc.all(pc.match_substring_regex(cells, pattern)).as_py())
 
 
 def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:

@@ -15,8 +15,9 @@ import numpy as np
 
 from shoal import cell
 from shoal.arrays import FloatArray, IntArray
+from shoal.csv_cells import MISSING
 from shoal.errors import RoleError
-from shoal.files import MISSING, read_rows
+from shoal.files import read_rows
 from shoal.hierarchy_rules import is_rule, parse_rule
 
 MOST_VALUES = 30  # numbers that a cell lists one by one; more of them are an interval

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.arrays import FloatArray
+from shoal.arrays import FloatArray, IntArray
 from shoal.errors import RoleError, counted
 from shoal.hierarchy import EVERYTHING, Hierarchy
 from shoal.hierarchy_rules import MOST_LEVELS, parse_rule
@@ -61,8 +61,9 @@ def _fitting(table: Table, column: str, roles: Roles, names: Sequence[str | None
 
 def _rule(table: Table, column: str, roles: Roles, how: How | None, names: Sequence[str | None]) -> str:
     if how == "round":
-        values = table.number(column)
-        return round_bins(values[~np.isnan(values)])
+        counts = table.counts([column])
+        values = counts.table.number(column)
+        return round_bins(values[~np.isnan(values)], counts.rows[~np.isnan(values)])
     if how == "dates":
         return _periods(names)
     if how == "prefix":
@@ -79,13 +80,15 @@ def _rule(table: Table, column: str, roles: Roles, how: How | None, names: Seque
     return ""
 
 
-def round_bins(values: FloatArray) -> str:
-    """Bins of round widths, each level twice as wide as the one below, from a sixteenth of the values' usual spread to more than half their range."""
-    distinct = np.unique(values)
+def round_bins(distinct: FloatArray, rows: IntArray) -> str:
+    """Bins of round widths, each level twice as wide as the one below, from a sixteenth of the values' usual spread to more than half their range.
+
+    The distinct values come in order, and with each how many rows have it.
+    """
     if len(distinct) < 3:
         return ""
     low, high = float(distinct[0]), float(distinct[-1])
-    usual = float(np.quantile(values, 0.95) - np.quantile(values, 0.05)) or high - low
+    usual = _quantile(distinct, rows, 0.95) - _quantile(distinct, rows, 0.05) or high - low
     width = _round_up(usual / BINS)
     if (distinct == np.rint(distinct)).all():
         width = max(width, 2.0)
@@ -98,6 +101,14 @@ def round_bins(values: FloatArray) -> str:
     texts = [np.format_float_positional(one, trim="-") for one in widths]
     then = f", then {', '.join(texts[1:])}" if texts[1:] else ""
     return parse_rule(f"width {texts[0]} from 0{then}").text
+
+
+def _quantile(distinct: FloatArray, rows: IntArray, share: float) -> float:
+    """Between the two rows nearest to the place, as numpy has it."""
+    upto = np.cumsum(rows)
+    place = share * (int(upto[-1]) - 1)
+    low, high = (float(distinct[np.searchsorted(upto, row, "right")]) for row in (math.floor(place), math.ceil(place)))
+    return float(np.quantile([low, high], place - math.floor(place)))
 
 
 def _round_up(width: float) -> float:

@@ -22,7 +22,7 @@ def write_table(table: Table, path: str | Path) -> None:
     path = Path(path)
     try:
         if table.format.kind == "parquet" or path.suffix in (".parquet", ".pq"):
-            pq.write_table(_with_lists(table), path)
+            pq.write_table(as_parquet(table), path)
         else:
             with path.open("wb") as file:
                 for lines in _csv_lines(table):
@@ -32,8 +32,8 @@ def write_table(table: Table, path: str | Path) -> None:
         raise OutputError(f"{path} could not be written: {error.strerror or error}.") from error
 
 
-def _with_lists(table: Table) -> pa.Table:
-    """Cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
+def as_parquet(table: Table) -> pa.Table:
+    """What a Parquet file of a table holds: cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
     arrow = table.written
     for name in table.cells:
         if name in arrow.column_names and table.kind(name) == "text" and name not in table.labels:

@@ -17,7 +17,10 @@ NOUNS = {
     "certificate",
     "published",
     "counts",
+    "csv_cells",
+    "csv_lines",
     "dates",
+    "distinct",
     "errors",
     "old_certificates",
     "once",
@@ -40,6 +43,7 @@ NOUNS = {
     "signing",
     "document",
     "params",
+    "parts",
     "randomness",
     "example",
     "cell",
@@ -61,16 +65,32 @@ ALLOWED = {
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
     # what things declare, but nothing that made the release they count
-    "checks": NOUNS - {"counts", "rows", "randomness", "formulas"} | {"registry"},
+    "checks": NOUNS - {"counts", "distinct", "rows", "randomness", "formulas"} | {"registry"},
     "report": NOUNS | {"contracts", "documents", "shoal.runs.patterns"},  # the types it draws
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
-    "api": NOUNS | CONTRACTS | {"checks", "runs"},
+    "engines": NOUNS | CONTRACTS | {"runs"},
+    "api": NOUNS | CONTRACTS | {"checks", "runs", "engines"},
     **dict.fromkeys(TESTING, NOUNS | CONTRACTS | TESTING | {"checks", "collections"}),
-    "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections"},
+    "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections", "engines"},
     "__main__": {"cli"},
     "": NOUNS | {"api", "runs", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
 }
-HEAVY = ("torch", "spacy", "pyspark", "matplotlib", "pandas", "polars", "numba", "flask", "fastapi", "sklearn", "scipy", "pyarrow", "numpy")
+HEAVY = (
+    "torch",
+    "spacy",
+    "pyspark",
+    "duckdb",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "numba",
+    "flask",
+    "fastapi",
+    "sklearn",
+    "scipy",
+    "pyarrow",
+    "numpy",
+)
 
 
 def part_of(module: str) -> str:

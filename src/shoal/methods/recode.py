@@ -16,8 +16,9 @@ from shoal import cell
 from shoal.arrays import BoolArray, FloatArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
+from shoal.csv_cells import MISSING
 from shoal.errors import ParameterError
-from shoal.files import MISSING, read_rows
+from shoal.files import read_rows
 from shoal.methods.coordinates import constant_columns
 from shoal.methods.limits import (
     check_columns_named,

@@ -22,10 +22,12 @@ from shoal.table import Table
 
 
 class Change(NamedTuple):
-    """New columns of a batch; which of its rows stay, where some do not; and what was counted meanwhile."""
+    """New columns of a batch; which of its rows stay, where some do not; the group of each that stays, where groups have cells; and what was
+    counted meanwhile."""
 
-    columns: Mapping[str, pa.Array]
+    columns: Mapping[str, pa.Array] = {}
     kept: IntArray | None = None
+    group: IntArray | None = None
     tally: Mapping[str, int] = {}
 
 
@@ -40,6 +42,7 @@ class Decision:
     step: Step
     change: Callable[[Batch], Change]
     warnings: tuple[str, ...] = ()
+    published: Mapping[str, pa.Array] = field(default_factory=dict)  # what each group shows in each column
     cells: frozenset[str] = frozenset()  # columns that are in the notation of `cell.py` from now on
     labels: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict
@@ -66,9 +69,10 @@ def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) ->
     """The release of all batches, each changed by itself."""
 
     def change(batch: Batch) -> tuple[Table, Batch, Mapping[str, int]]:
-        columns, kept, tally = decision.change(batch)
+        columns, kept, group, tally = decision.change(batch)
         inside = batch if kept is None else Batch(batch.table.take(kept), batch.ids[kept], batch.rows[kept])
-        return inside.table.with_columns(columns), inside, tally
+        of_groups = {column: _spread(cells, pa.array(group)) for column, cells in decision.published.items()}
+        return inside.table.with_columns({**columns, **of_groups}), inside, tally
 
     tables, batches, tallies = zip(*source.each(change, chance))
     whole = tables[0] if len(tables) == 1 else _together(tables)
@@ -138,12 +142,11 @@ class Recoding:
             groups = groups_of(batch)
             kept = np.flatnonzero(groups >= 0)
             whole = len(kept) == len(groups)
-            now = pa.array(groups if whole else groups[kept])
-            return Change({column: _spread(texts, now) for column, texts in self.cells.items()}, None if whole else kept)
+            return Change(kept=None if whole else kept, group=groups if whole else groups[kept])
 
         texts = any(pa.types.is_string(values.type) for values in self.cells.values())
         columns, labels = (frozenset(self.cells), self.labels) if texts else (frozenset[str](), {})
-        return Decision(step, cells, warnings, columns, labels)
+        return Decision(step, cells, warnings, self.cells, columns, labels)
 
 
 class NewValues(NamedTuple):
@@ -160,7 +163,7 @@ def revalued(columns: Mapping[str, NewValues], step: Step, warnings: tuple[str, 
     def new_values(batch: Batch) -> Change:
         return Change({column: _spread_values(one, batch) for column, one in columns.items()})
 
-    return Decision(step, new_values, warnings, frozenset(column for column, one in columns.items() if one.notation == "cells"))
+    return Decision(step, new_values, warnings, cells=frozenset(column for column, one in columns.items() if one.notation == "cells"))
 
 
 def _spread_values(one: NewValues, batch: Batch) -> Any:

@@ -1,0 +1,187 @@
+"""Rows elsewhere: a source over files, whose tasks run and whose rows are counted wherever an engine does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.arrays import IntArray, UintArray
+from shoal.contracts import ROW, Engine, One, Written
+from shoal.counts import Counts, Moments
+from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
+from shoal.errors import DataError, counted
+from shoal.once import Once
+from shoal.parts import Parts, Stretch, batches
+from shoal.randomness import Chance
+from shoal.rows import NUMBERED, Batch, bare_ids
+from shoal.table import Kind, Table
+
+ORDER = "\x00order"  # of rows on their way to a release; no column can be named so
+
+
+@dataclass(frozen=True)
+class RowsElsewhere:
+    """The rows of files. `like` has none, but everything that tables of these rows have in common: types, orders, forms of dates."""
+
+    engine: Engine
+    parts: Parts
+    like: Table
+    aside: Path  # where what is on its way is put; whoever made it removes it
+    memory: int  # bytes that counts may take
+    once: Once = field(default_factory=Once, init=False, compare=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return self.like.columns
+
+    @property
+    def orders(self) -> Mapping[str, tuple[str, ...]]:
+        """Levels of ordered categories."""
+        return self.like.orders
+
+    def __len__(self) -> int:
+        return self.parts.rows
+
+    def kind(self, name: str) -> Kind:
+        """Types are decided once, for all files."""
+        return self.like.kind(name)
+
+    def counts(self, columns: Sequence[str]) -> Counts:
+        """Grouped by the engine, put in order here."""
+        return self.once(("counts", *columns), lambda: self._counted([c for c in self.columns if c in columns]))
+
+    def _counted(self, columns: Sequence[str]) -> Counts:
+        many, parts = 0, []
+        for table in self.engine.grouped(self.parts, columns):
+            many += table.nbytes
+            if 3 * many > self.memory:  # what is grouped, its codes, and what a plan makes of them
+                raise too_many(columns, self.memory)
+            rows = np.asarray(table.column(len(columns)).combine_chunks()).astype(np.int64)
+            arrow = table.select(list(columns)).cast(pa.schema([self.parts.schema.field(c) for c in columns]))
+            parts.append(Counts(replace(self.like, arrow=arrow.combine_chunks()), rows))
+        return Counts.merged(parts)
+
+    def distinct(self, column: str) -> int:
+        """How many different values a column has, missing not among them."""
+        return self.once(("distinct", column), lambda: self.engine.distinct(self.parts, column))
+
+    def moments(self, columns: Sequence[str]) -> Moments:
+        """Smallest and largest values first, then exact sums, of each batch by itself."""
+
+        def ends(batch: Batch) -> tuple[list[float], list[float]]:
+            values = batch.table.numbers(columns)
+            with np.errstate(invalid="ignore"):
+                low, high = (end.reduce(values, axis=0, initial=start) for end, start in ((np.fmin, np.inf), (np.fmax, -np.inf)))
+            return low.tolist(), high.tolist()
+
+        found = np.array(list(self.each(ends, None))).reshape(-1, 2, len(columns))
+        low, high = found[:, 0].min(axis=0), found[:, 1].max(axis=0)
+        return Moments.together(list(self.each(lambda batch: Moments.of([batch.table.numbers(columns)], low, high), None)))
+
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
+        """Stretch by stretch, in the order of rows."""
+        ids = None if chance is None else self.once(("ids", chance.key("ids")), lambda: self._numbered(chance))
+        like = self.like
+
+        def looked(stretch: Stretch) -> list[One]:
+            return [task(batch) for batch in _batches(stretch, like, ids)]
+
+        for found in self.engine.each(looked, self.parts.stretches()):
+            yield from found
+
+    def _numbered(self, chance: Chance) -> Path:
+        """Files with the id of every row, equal rows numbered over all files."""
+        out = _made(self.aside / f"ids-{chance.key('ids').first:x}")
+        bare = _made(out / "bare")
+
+        def ids(batch: Batch) -> None:
+            path = bare / f"{int(batch.rows[0]):015d}.parquet"
+            pq.write_table(pa.table({"row": batch.rows, "id": bare_ids(batch.table, chance).view(np.int64)}), path)
+
+        list(self.each(ids, None))
+        self.engine.numbered(Parts.of(sorted(bare.iterdir())), out)
+        return out
+
+    def changed(self, change: Callable[[Batch], Table], chance: Chance | None) -> RowsElsewhere:
+        """The rows that a change makes of each batch, in files of their own."""
+        out = _made(self.aside / f"changed-{len(list(self.aside.iterdir()))}")
+
+        def write(batch: Batch) -> Table:
+            table = change(batch)
+            pq.write_table(table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
+            return replace(table, arrow=table.plain.slice(0, 0))
+
+        made = list(self.each(write, chance))
+        like = replace(made[0], arrow=pa.unify_schemas([table.arrow.schema for table in made], promote_options="permissive").empty_table())
+        return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), like.arrow.schema), like=like)
+
+    def released(
+        self, change: Callable[[Batch], pa.Table], finish: Callable[[pa.Table], pa.Table], drawn: Chance | None, order: Chance, out: Path
+    ) -> Written:
+        """Every batch is put aside by bucket, the buckets of the keyed order; then every bucket is put in order and written."""
+        aside, buckets = _made(self.aside / "shuffled"), buckets_for(len(self))
+
+        def put(batch: Batch) -> tuple[Path, pa.Schema]:
+            table = change(batch)
+            words = order.words(np.asarray(table.column(ROW).combine_chunks()).astype(np.uint64), "order")
+            table = table.append_column(ORDER, pa.array(words))
+            path = aside / f"{int(batch.rows[0]):015d}.arrow"
+            return path, put_aside(path, table, bucket_of(words, buckets), buckets)
+
+        pieces = list(self.each(put, drawn))
+        paths, schema = [path for path, _ in pieces], pa.unify_schemas([one for _, one in pieces], promote_options="permissive")
+
+        def write(bucket: int) -> tuple[Path, IntArray]:
+            rows = taken_back(paths, bucket, schema)
+            rows = rows.take(pa.array(np.argsort(np.asarray(rows.column(ORDER).combine_chunks()), kind="stable")))
+            path = out / f"part-{bucket:05d}.parquet"
+            pq.write_table(finish(rows.drop_columns([ORDER, ROW])), path)
+            return path, np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
+
+        made = list(self.engine.each(write, range(buckets)))
+        return Written([path for path, _ in made], np.concatenate([rows for _, rows in made]))
+
+
+def _batches(stretch: Stretch, like: Table, ids: Path | None) -> Iterator[Batch]:
+    """The rows of a stretch, read where the task runs."""
+    for first, arrow in batches(stretch):
+        rows = np.arange(first, first + len(arrow))
+        yield Batch(replace(like, arrow=arrow), _ids_of(ids, rows), rows)
+
+
+def _ids_of(ids: Path | None, rows: IntArray) -> UintArray:
+    if ids is None or not len(rows):
+        return np.zeros(0, np.uint64)
+    between = [("row", ">=", int(rows[0])), ("row", "<=", int(rows[-1]))]
+    found = pq.read_table(sorted(str(path) for path in ids.glob("*.parquet")), filters=between).sort_by("row")
+    id_, number = (np.asarray(found.column(name).combine_chunks()) for name in ("id", "number"))
+    return np.asarray(id_.view(np.uint64) + number.astype(np.uint64) * NUMBERED)
+
+
+def too_many(columns: Sequence[str], memory: int) -> DataError:
+    """Counts that no plan can be made on."""
+    return DataError(
+        f"{counted(len(columns), 'column')} have more combinations than fit into the memory given ({memory >> 20:,} MB for counts). Give more "
+        "with --memory, make columns coarser first (recode, rounding), or make fewer of them quasi-identifiers."
+    )
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, mode=0o700)
+    return folder
+
+
+def of_one_type(paths: Sequence[Path], schema: pa.Schema) -> Parts:
+    """Files that each have what their own rows needed, with the types that all rows need."""
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            same = file.schema_arrow.remove_metadata().equals(schema)
+        if not same:
+            pq.write_table(pq.read_table(path).cast(schema), path)
+    return Parts.of(paths)

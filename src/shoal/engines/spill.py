@@ -1,0 +1,47 @@
+"""Rows put aside by bucket: every task writes one file with a piece for each bucket, and whoever finishes a bucket reads its piece of each file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import IntArray, UintArray
+
+LONGEST = 1 << 20  # rows of a bucket, about
+
+
+def buckets_for(rows: int) -> int:
+    """How many buckets hold so many rows between them."""
+    return max(1, -(-rows // LONGEST))
+
+
+def bucket_of(words: UintArray, buckets: int) -> IntArray:
+    """The bucket of each word: stretches of about equal length, in order."""
+    return np.asarray(((words >> np.uint64(32)) * np.uint64(buckets)) >> np.uint64(32)).astype(np.int64)
+
+
+def put_aside(path: Path, table: pa.Table, bucket: IntArray, buckets: int) -> pa.Schema:
+    """A table with the bucket of each row, in a file that appears when it is whole: a task that is done again writes the same."""
+    ordered = table.take(pa.array(np.argsort(bucket, kind="stable"))).combine_chunks()
+    many = np.bincount(bucket, minlength=buckets)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        for begin, rows in zip((np.cumsum(many) - many).tolist(), many.tolist()):
+            piece = ordered.slice(begin, rows).to_batches() if rows else []
+            writer.write_batch(piece[0] if piece else pa.RecordBatch.from_pylist([], schema=table.schema))
+    os.replace(part, path)
+    return table.schema
+
+
+def taken_back(paths: Sequence[Path], bucket: int, schema: pa.Schema) -> pa.Table:
+    """A bucket's piece of every file, together."""
+    pieces = []
+    for path in paths:
+        with pa.memory_map(str(path)) as source:
+            piece = pa.Table.from_batches([pa.ipc.open_file(source).get_batch(bucket)])
+            pieces.append(piece.cast(schema))
+    return pa.concat_tables(pieces).combine_chunks()

@@ -1,0 +1,175 @@
+"""Rows in a folder of Parquet files, one file after the other: names and types are those of the first, and all others must have them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.errors import DataError, counted, did_you_mean
+
+STRETCH = 1 << 19  # rows looked at together
+ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+
+
+class Part(NamedTuple):
+    """One file, and what tells that nobody has changed it since."""
+
+    path: Path
+    rows: int
+    size: int
+    changed: int  # nanoseconds
+
+
+class Stretch(NamedTuple):
+    """Some row groups of a file, and which row of all the first of them is."""
+
+    part: Part
+    groups: tuple[int, ...]
+    first: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Files that hold one table between them."""
+
+    files: tuple[Part, ...]
+    schema: pa.Schema
+
+    @staticmethod
+    def of(paths: Sequence[Path]) -> Parts:
+        """Files whose columns have the same names and types; anything else is refused, by the number of the file and the column."""
+        files, schema = [], None
+        for number, path in enumerate(paths, 1):
+            part, found = _opened(path)
+            schema = schema or found
+            _refuse_other(number, len(paths), schema, found)
+            files.append(part)
+        if schema is None:
+            raise DataError("There is no Parquet file to read.")
+        if not len(schema):
+            raise DataError("The files have no columns.")
+        return Parts(tuple(files), schema)
+
+    @property
+    def rows(self) -> int:
+        """Of all files."""
+        return sum(part.rows for part in self.files)
+
+    @property
+    def paths(self) -> list[str]:
+        """Where the files are."""
+        return [str(part.path) for part in self.files]
+
+    def stretches(self) -> list[Stretch]:
+        """The files cut at their row groups, of about as many rows as are looked at together."""
+        found, first = [], 0
+        for part in self.files:
+            groups: list[int] = []
+            many = 0
+            for group, rows in enumerate(_rows_of_groups(part)):
+                if groups and many + rows > STRETCH:
+                    found.append(Stretch(part, tuple(groups), first, many))
+                    first, groups, many = first + many, [], 0
+                groups.append(group)
+                many += rows
+            if groups:
+                found.append(Stretch(part, tuple(groups), first, many))
+                first += many
+        return found
+
+
+def batches(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of a stretch, and which row of all the first of them is; row groups that are too long are cut."""
+    first = stretch.first
+    try:
+        refuse_changed(stretch.part)
+        with pq.ParquetFile(stretch.part.path, pre_buffer=False) as file:
+            for batch in file.iter_batches(STRETCH, row_groups=list(stretch.groups), columns=columns):
+                yield first, pa.Table.from_batches([batch])
+                first += batch.num_rows
+        refuse_changed(stretch.part)
+    except (pa.ArrowException, OSError):  # its message may quote a cell
+        raise DataError(f"{stretch.part.path} is damaged, or went away while it was read. Nothing was released.") from None
+
+
+def refuse_changed(part: Part) -> None:
+    """Rows that were counted must be those that are released."""
+    now = os.stat(part.path)
+    if (now.st_size, now.st_mtime_ns) != (part.size, part.changed):
+        raise DataError(f"{part.path} was changed while it was read. Nothing was released; begin again when nobody writes there.")
+
+
+def files_of(given: Sequence[Path]) -> list[Path]:
+    """Files, and the table files inside folders, by name. What is hidden or begins with an underscore is passed over, as writers mean it."""
+    found: list[Path] = []
+    for path in given:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        try:
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and p.name.endswith(ENDINGS))
+        except OSError as error:
+            raise DataError(f"{path} cannot be looked into: {error.strerror}.") from None
+        inside = [p for p in inside if not any(name.startswith((".", "_")) for name in p.relative_to(path).parts)]
+        if not inside:
+            raise DataError(f"The folder {path} holds no table: no file that ends with {', '.join(ENDINGS)}.")
+        found += inside
+    if len({path.resolve() for path in found}) < len(found):
+        raise DataError("A file is named twice: its rows would count twice. Name each file once.")
+    return found
+
+
+def is_parquet(path: Path) -> bool:
+    """By its first bytes; of a file that is there, can be read and is not empty."""
+    if not path.exists():
+        near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
+        raise DataError(f"There is no file {path}.{near}")
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    if not magic:
+        raise DataError(f"{path} is empty.")
+    return magic == b"PAR1"
+
+
+def _opened(path: Path) -> tuple[Part, pa.Schema]:
+    if not is_parquet(path):
+        raise DataError(f"{path} is not Parquet, and others are. Give files of one kind.")
+    try:
+        about = os.stat(path)
+        with pq.ParquetFile(path) as file:
+            return Part(path, file.metadata.num_rows, about.st_size, about.st_mtime_ns), file.schema_arrow.remove_metadata()
+    except Exception:  # of every kind, with messages that may quote a cell
+        raise DataError(f"{path} starts like Parquet but is damaged.") from None
+
+
+def _rows_of_groups(part: Part) -> list[int]:
+    about = pq.read_metadata(part.path)
+    return [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+
+
+def _refuse_other(number: int, of: int, schema: pa.Schema, found: pa.Schema) -> None:
+    if schema.names != found.names:
+        lacks = [name for name in schema.names if name not in found.names]
+        more = [name for name in found.names if name not in schema.names]
+        how = f"lacks '{lacks[0]}'" if lacks else f"has '{more[0]}' besides" if more else "has them in another order"
+        raise DataError(
+            f"File {number} of {of} has other columns than the first: it {how} ({counted(len(found.names), 'column')}, the first "
+            f"{len(schema.names)}). All files must have the same columns in the same order."
+        )
+    for name in schema.names:
+        if schema.field(name).type != found.field(name).type:
+            raise DataError(
+                f"Column '{name}' is {found.field(name).type} in file {number} of {of}, and {schema.field(name).type} in the first. Give it one "
+                "type in all files.",
+                about=name,
+            )
