@@ -22,7 +22,6 @@ from shoal.table import Kind, Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ROW = "\x00row"  # which row of all rows one is, on its way to a release; no column can be named so
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
 Scope = Literal["row", "counts", "block", "table"]
 Item = TypeVar("Item")
@@ -67,23 +66,39 @@ class Elsewhere(Source, Protocol):
     @property
     def parts(self) -> Parts: ...
     def distinct(self, column: str) -> int: ...
-    def changed(self, change: Callable[[Batch], Table], chance: Chance | None) -> Elsewhere:
-        """The rows that a change makes of each batch."""
+    def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Distinct rows of some columns as they are in the files, each with how many rows have it in a last column."""
+        ...
+
+    def over(self, paths: Sequence[Path], like: Table) -> Elsewhere:
+        """The rows of other files."""
+        ...
+
+    def changed(self, change: Callable[[Batch], Changed], chance: Chance | None) -> tuple[Elsewhere, list[Changed]]:
+        """The rows that a change makes of each batch; and what it said of each, its rows aside."""
         ...
 
     def released(
-        self, change: Callable[[Batch], pa.Table], finish: Callable[[pa.Table], pa.Table], drawn: Chance | None, order: Chance, out: Path
+        self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path
     ) -> Written:
-        """The rows as `change` leaves them, in a keyed order, in files of a folder. It says in the column ROW which rows it has left; `finish`
-        makes of a file's rows what is written."""
+        """The rows as `change` leaves them, in a keyed order, in files of a folder; `finish` makes of a file's rows what is written."""
         ...
 
 
+class Changed(NamedTuple):
+    """What became of a batch: its rows now, which row of all rows each was, and what was counted meanwhile."""
+
+    table: Table
+    rows: IntArray
+    tally: Mapping[str, int] = {}
+
+
 class Written(NamedTuple):
-    """Files of released rows, and which row of all each was."""
+    """Files of released rows, which row of all each was, and what was counted meanwhile."""
 
     paths: list[Path]
     source_row: IntArray
+    tallies: list[Mapping[str, int]]
 
 
 class Engine(Protocol):

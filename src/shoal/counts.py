@@ -83,10 +83,12 @@ class Counts:
 
 
 def _looked_up(rising: IntArray, key: IntArray, there: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Where each key stands, and whether it does."""
+    """Where each key stands, and whether it does. Keys are looked up in their own order: what is near is near in memory, too."""
+    place = np.zeros(len(key), np.int64)
     if not len(rising):
-        return np.zeros(len(key), np.int64), np.zeros(len(key), np.bool_)
-    place = np.minimum(np.searchsorted(rising, key), len(rising) - 1)
+        return place, np.zeros(len(key), np.bool_)
+    order = np.argsort(key)
+    place[order] = np.minimum(np.searchsorted(rising, key[order]), len(rising) - 1)
     return place, there & (rising[place] == key)
 
 

@@ -51,6 +51,13 @@ class RunFolder:
             (self.path / SIGNATURE).write_text(key.sign(complete.text.encode("utf-8")), encoding="utf-8")
         return complete
 
+    @property
+    def aside(self) -> Path:
+        """Where what is on its way is put until the folder is whole; it goes with the hidden folder, whatever happens."""
+        place = self.path.parent.parent / "aside"
+        place.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        return place
+
     def keep(self, secret: int, source_row: IntArray, about: Mapping[str, Any]) -> None:
         """What must stay private: the secret, where each row came from, and what else is needed to read the folder back."""
         private = self.path / PRIVATE
@@ -124,6 +131,12 @@ def sha256_of(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def sha256_of_parts(folder: Path, names: Sequence[str]) -> str:
+    """The hash of a list of files with their own hashes, in the order of names, as `sha256sum` would list them."""
+    lines = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names)]
+    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
 
 
 def write_text(path: Path, text: str, mode: int = PUBLIC_FILE) -> None:

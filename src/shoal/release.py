@@ -91,7 +91,7 @@ class Release:
 
         `ids` are those of the table's rows, where they are at hand.
         """
-        households = {column: _renumbered(table, column, chance) for column in roles.household}
+        households = {column: renumbered(table, column, chance).take(pa.array(table.codes(column))) for column in roles.household}
         source_row = np.argsort(chance.words(row_ids(table, chance) if ids is None else ids, "order"), kind="stable")
         kept = table.with_columns({**changed, **households}).without(roles.removed)
         persons = table.codes(roles.person[0])[source_row] if roles.person else None
@@ -145,7 +145,7 @@ class Release:
         return f"Release({self.table!r}, made by {', '.join(step.method for step in self.made_by) or 'others'})"
 
 
-def _renumbered(table: Table, column: str, chance: Chance) -> pa.Array:
-    """Households under fresh numbers, in the order of keyed hashes; no household is not a household."""
+def renumbered(table: Table, column: str, chance: Chance) -> pa.Array:
+    """For each distinct value of a column of households a fresh number, in the order of keyed hashes; no household is not a household."""
     fresh = np.argsort(np.argsort(hashed_levels(table, column, chance))) + 1
-    return pa.array(fresh[table.codes(column)], mask=table.missing(column))
+    return pa.array(fresh, mask=np.asarray(table.levels(column).is_null()))

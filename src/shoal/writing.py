@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -41,6 +43,38 @@ def as_parquet(table: Table) -> pa.Table:
             field = pa.field(name, levels.type, metadata={"shoal": "cells"})
             arrow = arrow.set_column(arrow.column_names.index(name), field, levels.take(pa.array(table.codes(name))))
     return arrow
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """A Parquet file as whoever reads it expects it: columns that are kept as distinct values with a number per row are written as such, which
+    is quick, and read back as plain values."""
+    plain = pa.schema([field.with_type(_decoded(field.type)) for field in table.schema])
+    told = {b"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes())}
+    pq.write_table(table.replace_schema_metadata(told), path, store_schema=False)
+
+
+def _decoded(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(type_):
+        return pa.list_(type_.value_field.with_type(_decoded(type_.value_type)))
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def by_number(column: pa.Array) -> pa.Array:
+    """Texts, or lists of texts, as distinct texts with a number for each."""
+    if pa.types.is_string(column.type):
+        return column.dictionary_encode()
+    if pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type) and not column.null_count:
+        return pa.ListArray.from_arrays(column.offsets, column.values.dictionary_encode())
+    return column
+
+
+def take_cells(column: pa.Array, rows: pa.Array) -> pa.Array:
+    """The cells of some rows; of lists of one element each, without looking at where they begin."""
+    if pa.types.is_list(column.type) and not column.null_count and len(column.values) == len(column):
+        lengths = np.asarray(column.value_lengths())
+        if (lengths == 1).all():
+            return pa.ListArray.from_arrays(pa.array(np.arange(len(rows) + 1, dtype=np.int32)), column.flatten().take(rows))
+    return column.take(rows)
 
 
 def _csv_lines(table: Table) -> Iterator[bytes]:

@@ -91,6 +91,17 @@ def cells_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArra
     return Cells(codes, levels, written)
 
 
+def combinations_of(groups: Iterable[pa.Table], columns: Sequence[str], written: Written = AS_USUAL) -> Combinations:
+    """Of groups that somebody else has counted on the file: distinct rows of the columns, and in a last column how many rows have each."""
+    pieces = list(groups)
+    cells = cells_of((piece.select(list(columns)).rename_columns(list(columns)) for piece in pieces), list(columns), written=written)
+    rows = np.concatenate([np.asarray(piece.column(len(columns)).combine_chunks()) for piece in pieces]).astype(np.int64)
+    whole = Combinations(cells.codes, cells.levels, rows, written)
+    number, first = numbered(whole, columns)
+    codes = {column: cells.codes[column][first].astype(np.int64) for column in columns}
+    return Combinations(codes, cells.levels, np.bincount(number, rows).astype(np.int64), written)
+
+
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:
     """The combinations of all rows. Where a number says all of one, numbers are sorted and read back: that is cheaper than sorting rows."""
     rows = len(next(iter(codes.values()), ()))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.arrays import IntArray, UintArray
-from shoal.contracts import ROW, Engine, One, Written
+from shoal.contracts import Changed, Engine, One, Progress, Written, quiet
 from shoal.counts import Counts, Moments
 from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
 from shoal.errors import DataError, counted
@@ -20,8 +20,9 @@ from shoal.parts import Parts, Stretch, batches
 from shoal.randomness import Chance
 from shoal.rows import NUMBERED, Batch, bare_ids
 from shoal.table import Kind, Table
+from shoal.writing import write_parquet
 
-ORDER = "\x00order"  # of rows on their way to a release; no column can be named so
+ORDER, ROW = "\x00order", "\x00row"  # of rows on their way to a release; no column can be named so
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class RowsElsewhere:
     like: Table
     aside: Path  # where what is on its way is put; whoever made it removes it
     memory: int  # bytes that counts may take
+    progress: Progress = quiet
     once: Once = field(default_factory=Once, init=False, compare=False)
 
     @property
@@ -67,6 +69,14 @@ class RowsElsewhere:
             parts.append(Counts(replace(self.like, arrow=arrow.combine_chunks()), rows))
         return Counts.merged(parts)
 
+    def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """As the engine counts them."""
+        return self.engine.grouped(self.parts, columns)
+
+    def over(self, paths: Sequence[Path], like: Table) -> RowsElsewhere:
+        """The rows of other files, by the same engine."""
+        return replace(self, parts=Parts.of(paths), like=like)
+
     def distinct(self, column: str) -> int:
         """How many different values a column has, missing not among them."""
         return self.once(("distinct", column), lambda: self.engine.distinct(self.parts, column))
@@ -92,8 +102,10 @@ class RowsElsewhere:
         def looked(stretch: Stretch) -> list[One]:
             return [task(batch) for batch in _batches(stretch, like, ids)]
 
-        for found in self.engine.each(looked, self.parts.stretches()):
+        stretches = self.parts.stretches()
+        for done, found in enumerate(self.engine.each(looked, stretches), 1):
             yield from found
+            self.progress("reading rows", done, len(stretches))
 
     def _numbered(self, chance: Chance) -> Path:
         """Files with the id of every row, equal rows numbered over all files."""
@@ -108,44 +120,48 @@ class RowsElsewhere:
         self.engine.numbered(Parts.of(sorted(bare.iterdir())), out)
         return out
 
-    def changed(self, change: Callable[[Batch], Table], chance: Chance | None) -> RowsElsewhere:
-        """The rows that a change makes of each batch, in files of their own."""
+    def changed(self, change: Callable[[Batch], Changed], chance: Chance | None) -> tuple[RowsElsewhere, list[Changed]]:
+        """In files of their own."""
         out = _made(self.aside / f"changed-{len(list(self.aside.iterdir()))}")
 
-        def write(batch: Batch) -> Table:
-            table = change(batch)
-            pq.write_table(table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
-            return replace(table, arrow=table.plain.slice(0, 0))
+        def write(batch: Batch) -> Changed:
+            made = change(batch)
+            pq.write_table(made.table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
+            return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
 
         made = list(self.each(write, chance))
-        like = replace(made[0], arrow=pa.unify_schemas([table.arrow.schema for table in made], promote_options="permissive").empty_table())
-        return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), like.arrow.schema), like=like)
+        schema = pa.unify_schemas([one.table.arrow.schema for one in made], promote_options="permissive")
+        like = replace(made[0].table, arrow=schema.empty_table())
+        return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), schema), like=like), made
 
     def released(
-        self, change: Callable[[Batch], pa.Table], finish: Callable[[pa.Table], pa.Table], drawn: Chance | None, order: Chance, out: Path
+        self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path
     ) -> Written:
         """Every batch is put aside by bucket, the buckets of the keyed order; then every bucket is put in order and written."""
         aside, buckets = _made(self.aside / "shuffled"), buckets_for(len(self))
 
-        def put(batch: Batch) -> tuple[Path, pa.Schema]:
-            table = change(batch)
-            words = order.words(np.asarray(table.column(ROW).combine_chunks()).astype(np.uint64), "order")
-            table = table.append_column(ORDER, pa.array(words))
+        def put(batch: Batch) -> tuple[Path, pa.Schema, Mapping[str, int]]:
+            made = change(batch)
+            words = order.words(made.rows.astype(np.uint64), "order")
+            table = made.table.plain.append_column(ROW, pa.array(made.rows)).append_column(ORDER, pa.array(words))
             path = aside / f"{int(batch.rows[0]):015d}.arrow"
-            return path, put_aside(path, table, bucket_of(words, buckets), buckets)
+            return path, put_aside(path, table, bucket_of(words, buckets), buckets), made.tally
 
-        pieces = list(self.each(put, drawn))
-        paths, schema = [path for path, _ in pieces], pa.unify_schemas([one for _, one in pieces], promote_options="permissive")
+        pieces = list(self.each(put, chance))
+        paths, schema = [path for path, _, _ in pieces], pa.unify_schemas([one for _, one, _ in pieces], promote_options="permissive")
 
         def write(bucket: int) -> tuple[Path, IntArray]:
             rows = taken_back(paths, bucket, schema)
-            rows = rows.take(pa.array(np.argsort(np.asarray(rows.column(ORDER).combine_chunks()), kind="stable")))
+            in_order = pa.array(np.argsort(np.asarray(rows.column(ORDER).combine_chunks())))
             path = out / f"part-{bucket:05d}.parquet"
-            pq.write_table(finish(rows.drop_columns([ORDER, ROW])), path)
-            return path, np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
+            write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), path)
+            return path, np.asarray(rows.column(ROW).take(in_order).combine_chunks()).astype(np.int64)
 
-        made = list(self.engine.each(write, range(buckets)))
-        return Written([path for path, _ in made], np.concatenate([rows for _, rows in made]))
+        made = []
+        for done, one in enumerate(self.engine.each(write, range(buckets)), 1):
+            made.append(one)
+            self.progress("writing", done, buckets)
+        return Written([path for path, _ in made], np.concatenate([rows for _, rows in made]), [tally for _, _, tally in pieces])
 
 
 def _batches(stretch: Stretch, like: Table, ids: Path | None) -> Iterator[Batch]:

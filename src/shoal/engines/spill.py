@@ -12,11 +12,12 @@ import pyarrow as pa
 from shoal.arrays import IntArray, UintArray
 
 LONGEST = 1 << 20  # rows of a bucket, about
+MOST = 1 << 16  # buckets
 
 
 def buckets_for(rows: int) -> int:
     """How many buckets hold so many rows between them."""
-    return max(1, -(-rows // LONGEST))
+    return min(max(1, -(-rows // LONGEST)), MOST)
 
 
 def bucket_of(words: UintArray, buckets: int) -> IntArray:
@@ -26,7 +27,7 @@ def bucket_of(words: UintArray, buckets: int) -> IntArray:
 
 def put_aside(path: Path, table: pa.Table, bucket: IntArray, buckets: int) -> pa.Schema:
     """A table with the bucket of each row, in a file that appears when it is whole: a task that is done again writes the same."""
-    ordered = table.take(pa.array(np.argsort(bucket, kind="stable"))).combine_chunks()
+    ordered = table.take(pa.array(np.argsort(bucket.astype(np.uint16), kind="stable"))).combine_chunks()  # which numpy sorts by digits
     many = np.bincount(bucket, minlength=buckets)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:

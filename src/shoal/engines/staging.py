@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.contracts import Engine
+from shoal.contracts import Changed, Engine
 from shoal.csv_cells import as_type, type_of, type_together, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.engines.source import RowsElsewhere, of_one_type
@@ -35,7 +35,7 @@ def opened(engine: Engine, given: Sequence[Path], aside: Path, memory: int, read
             raise DataError(f"{files[0]} has a header but no rows." if len(files) == 1 else "The files have no rows.")
         like = _like(parts.schema)
         rows = RowsElsewhere(engine, parts, like, aside, memory)
-        return rows if _is_clean(rows) else rows.changed(_cleaned, None)
+        return rows if _is_clean(rows) else rows.changed(_cleaned, None)[0]
     parts = _from_csv(engine, files, aside, reading)
     return RowsElsewhere(engine, parts, Table(parts.schema.empty_table(), format=Format("parquet")), aside, memory)
 
@@ -45,8 +45,8 @@ def _like(schema: pa.Schema) -> Table:
     return replace(Table.of(schema.empty_table()), format=Format("parquet"))
 
 
-def _cleaned(batch: Batch) -> Table:
-    return replace(Table.of(batch.table.arrow), format=Format("parquet"))
+def _cleaned(batch: Batch) -> Changed:
+    return Changed(replace(Table.of(batch.table.arrow), format=Format("parquet")), batch.rows)
 
 
 def _is_clean(rows: RowsElsewhere) -> bool:

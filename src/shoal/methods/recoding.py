@@ -69,10 +69,10 @@ def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) ->
     """The release of all batches, each changed by itself."""
 
     def change(batch: Batch) -> tuple[Table, Batch, Mapping[str, int]]:
-        columns, kept, group, tally = decision.change(batch)
+        changed = decision.change(batch)
+        kept = changed.kept
         inside = batch if kept is None else Batch(batch.table.take(kept), batch.ids[kept], batch.rows[kept])
-        of_groups = {column: _spread(cells, pa.array(group)) for column, cells in decision.published.items()}
-        return inside.table.with_columns({**columns, **of_groups}), inside, tally
+        return inside.table.with_columns({**changed.columns, **spread(decision, changed)}), inside, changed.tally
 
     tables, batches, tallies = zip(*source.each(change, chance))
     whole = tables[0] if len(tables) == 1 else _together(tables)
@@ -80,6 +80,11 @@ def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) ->
     warnings = (*decision.warnings, *decision.seen(sum(map(Counter, tallies), Counter())))
     made = Release.of(whole, {}, roles, decision.step, chance, warnings, np.concatenate([batch.ids for batch in batches]))
     return replace(made, source_row=np.concatenate([batch.rows for batch in batches])[made.source_row])
+
+
+def spread(decision: Decision, change: Change) -> dict[str, Any]:
+    """The cells of each row, by its group."""
+    return {column: _spread(cells, pa.array(change.group)) for column, cells in decision.published.items()}
 
 
 @dataclass(frozen=True)
@@ -161,12 +166,12 @@ def revalued(columns: Mapping[str, NewValues], step: Step, warnings: tuple[str, 
     """Every row with what its values become, each column by itself: equal values become equal ones, wherever they stand."""
 
     def new_values(batch: Batch) -> Change:
-        return Change({column: _spread_values(one, batch) for column, one in columns.items()})
+        return Change({column: spread_values(one, batch) for column, one in columns.items()})
 
     return Decision(step, new_values, warnings, cells=frozenset(column for column, one in columns.items() if one.notation == "cells"))
 
 
-def _spread_values(one: NewValues, batch: Batch) -> Any:
+def spread_values(one: NewValues, batch: Batch) -> Any:
     places = pa.array(one.counts.places(batch.table))
     return _spread(one.values, places) if one.notation == "cells" else one.values.take(places)
 

@@ -130,7 +130,7 @@ def refuse_nothing_to_do(table: Table, roles: Roles, steps: Sequence[Method]) ->
         raise ParameterError("There is nothing to do: name a method.")
     if not len(table):
         raise DataError("The table has no rows.")
-    _refuse_unused_hierarchies(roles, steps)
+    refuse_unused_hierarchies(roles, steps)
 
 
 def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, progress: Progress) -> Release:
@@ -140,13 +140,13 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
         now = table if release is None else release.with_persons()
         rest = roles if release is None else replace(roles, identifier=(), left_out=())
         before = () if release is None else release.made_by
-        _refuse_patterns(steps[:number])
-        _refuse_cells(now, roles, before, step)
+        refuse_patterns(steps[:number])
+        refuse_cells(now, roles, before, step)
         if before:
             rest = replace(rest, hierarchies=regrown(now, rest, changed_by(before)))
-            _refuse_strangers(now, rest, before, step)
+            refuse_strangers(now, rest, before, step)
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
-        _refuse_lost_columns(before, made)
+        refuse_lost_columns(before, made.table.columns, made.made_by[-1].method)
         release = made if release is None else release.then(made)
         if len(made) < len(now) and before:
             _refuse_lost_records(release, number, step)
@@ -154,7 +154,7 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
     return release
 
 
-def _refuse_unused_hierarchies(roles: Roles, steps: Sequence[Method]) -> None:
+def refuse_unused_hierarchies(roles: Roles, steps: Sequence[Method]) -> None:
     """Whoever gives a hierarchy expects cells that follow it."""
     followed = {column for step in steps for column in step.follows(roles)}
     for step in steps:
@@ -168,7 +168,7 @@ def _refuse_unused_hierarchies(roles: Roles, steps: Sequence[Method]) -> None:
                 )
 
 
-def _refuse_patterns(steps: Sequence[Method]) -> None:
+def refuse_patterns(steps: Sequence[Method]) -> None:
     """Methods count records; a row of a list of patterns is none."""
     *earlier, step = steps
     for number, one in enumerate(earlier, 1):
@@ -179,7 +179,7 @@ def _refuse_patterns(steps: Sequence[Method]) -> None:
             )
 
 
-def _refuse_cells(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
+def refuse_cells(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
     """Methods read values; a set, an interval or a suppressed cell is none, and read as a text it would be protected as if it were one."""
     for column in step.reads(roles):
         if column in table.cells and table.kind(column) == "text":
@@ -199,7 +199,7 @@ def changed_by(steps: Sequence[Step]) -> set[str]:
     return {column for step in steps for column in step.columns}
 
 
-def _refuse_strangers(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
+def refuse_strangers(table: Table, roles: Roles, before: Sequence[Step], step: Method) -> None:
     """A tree groups the values that it has; others, which an earlier step has made, would be taken for missing."""
     for column in step.follows(roles):
         made = next((f"step {number}, {one.method}," for number, one in enumerate(before, 1) if column in one.columns), None)
@@ -215,12 +215,11 @@ def _refuse_strangers(table: Table, roles: Roles, before: Sequence[Step], step: 
             )
 
 
-def _refuse_lost_columns(before: Sequence[Step], made: Release) -> None:
+def refuse_lost_columns(before: Sequence[Step], left: Sequence[str], later: str) -> None:
     """What is protected and then left out was protected for nothing, and what was promised about it cannot be counted."""
     for number, one in enumerate(before, 1):
         for column in one.columns:
-            if column not in made.table.columns:
-                later = made.made_by[-1].method
+            if column not in left:
                 raise ParameterError(
                     f"Step {number}, {one.method}, protects column '{column}', and step {len(before) + 1}, {later}, leaves it out. "
                     f"Take step {number} out, or let {later} have '{column}' among its columns.",
