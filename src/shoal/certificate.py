@@ -203,6 +203,7 @@ class TableFile(FilePart):
     """The released table."""
 
     rows: int
+    parts: int = 0  # files, where the release is a folder of them; its hash is that of their list, as sha256sum writes it
     columns: tuple[str, ...]
     delimiter: Annotated[str, Field(pattern=DELIMITER)] = ","
     decimal: Literal[".", ","] = "."  # the mark before decimals

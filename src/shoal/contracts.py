@@ -11,7 +11,7 @@ from numpy.random import Generator
 from shoal.arrays import IntArray
 from shoal.counts import Counts, Moments
 from shoal.document import Document, Finding
-from shoal.parts import Parts
+from shoal.parts import Part, Parts
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles
@@ -65,6 +65,11 @@ class Elsewhere(Source, Protocol):
 
     @property
     def parts(self) -> Parts: ...
+    @property
+    def given(self) -> tuple[Part, ...]:
+        """The files that were named, before anything was made of them."""
+        ...
+
     def distinct(self, column: str) -> int: ...
     def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Distinct rows of some columns as they are in the files, each with how many rows have it in a last column."""

@@ -38,7 +38,7 @@ def read_table(
     if magic == b"PAR1":
         try:
             with pq.ParquetFile(path) as file:
-                arrow, cells = _without_lists(file.read())
+                arrow, cells = without_lists(file.read())
                 table = replace(Table.of(arrow), cells=cells)
         except DataError:
             raise
@@ -272,7 +272,7 @@ def _length(table: pa.Table) -> int:
     return int(total)
 
 
-def _without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
+def without_lists(arrow: pa.Table) -> tuple[pa.Table, frozenset[str]]:
     """Such lists back in the notation, and which columns they were."""
     found = []
     for i, field in enumerate(arrow.schema):

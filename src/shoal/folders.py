@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.signing import SigningKey
 
 CERTIFICATE, SIGNATURE, REPORT, RECIPE, PRIVATE = "certificate.json", "certificate.sig", "report.html", "recipe.toml", "private"
+RELEASE = "release"  # the folder of a release in many files; the name of one in a single file, but for its ending
 PUBLIC_FOLDER, PUBLIC_FILE, PRIVATE_FOLDER, PRIVATE_FILE = 0o755, 0o644, 0o700, 0o600  # whatever the umask
 One = TypeVar("One", bound=Certificate)
 
@@ -133,10 +134,9 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def sha256_of_parts(folder: Path, names: Sequence[str]) -> str:
-    """The hash of a list of files with their own hashes, in the order of names, as `sha256sum` would list them."""
-    lines = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names)]
-    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+def sha256_of_list(files: Sequence[tuple[str, str]]) -> str:
+    """The hash of a list of files, each with its own hash and its name, as `sha256sum *` writes it."""
+    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in files).encode("utf-8")).hexdigest()
 
 
 def write_text(path: Path, text: str, mode: int = PUBLIC_FILE) -> None:

@@ -35,7 +35,7 @@ def write_table(table: Table, path: str | Path) -> None:
 
 
 def as_parquet(table: Table) -> pa.Table:
-    """What a Parquet file of a table holds: cells of sets and intervals as lists; the field says so, so that they are read back as they were."""
+    """What a Parquet file of a table holds: cells of sets and intervals as lists; the field says so, so that they are read back as such."""
     arrow = table.written
     for name in table.cells:
         if name in arrow.column_names and table.kind(name) == "text" and name not in table.labels:
@@ -46,11 +46,29 @@ def as_parquet(table: Table) -> pa.Table:
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
-    """A Parquet file as whoever reads it expects it: columns that are kept as distinct values with a number per row are written as such, which
-    is quick, and read back as plain values."""
+    """A Parquet file as whoever reads it expects it.
+
+    Columns that are kept as distinct values with a number per row are written as such, which is quick, and read back as plain values. Of the
+    distinct values only those are written that some row has.
+    """
+    table = pa.table([_in_use(column.combine_chunks()) for column in table.columns], schema=table.schema)
     plain = pa.schema([field.with_type(_decoded(field.type)) for field in table.schema])
     told = {b"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes())}
-    pq.write_table(table.replace_schema_metadata(told), path, store_schema=False)
+    pq.write_table(table.replace_schema_metadata(told), path, store_schema=False, row_group_size=max(table.num_rows, 1))
+
+
+def _in_use(column: pa.Array) -> pa.Array:
+    """A column without the distinct values that no row of it has."""
+    if pa.types.is_list(column.type) and pa.types.is_dictionary(column.type.value_type) and not column.null_count:
+        offsets = np.asarray(column.offsets)
+        return pa.ListArray.from_arrays(pa.array(offsets - offsets[0]), _in_use(column.flatten()))
+    if not pa.types.is_dictionary(column.type):
+        return column
+    there = np.zeros(len(column.dictionary) + 1, np.bool_)
+    indices = np.asarray(column.indices.fill_null(len(column.dictionary)))
+    there[indices] = True
+    number = pa.array((np.cumsum(there) - 1)[indices].astype(np.int32), mask=indices == len(column.dictionary))
+    return pa.DictionaryArray.from_arrays(number, column.dictionary.take(pa.array(np.flatnonzero(there[:-1]))))
 
 
 def _decoded(type_: pa.DataType) -> pa.DataType:

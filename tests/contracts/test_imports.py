@@ -36,6 +36,7 @@ NOUNS = {
     "roles",
     "suggest",
     "hierarchy",
+    "inputs",
     "hierarchy_rules",
     "suggest_hierarchy",
     "release",
@@ -68,7 +69,7 @@ ALLOWED = {
     "checks": NOUNS - {"counts", "distinct", "rows", "randomness", "formulas"} | {"registry"},
     "report": NOUNS | {"contracts", "documents", "shoal.runs.patterns"},  # the types it draws
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
-    "engines": NOUNS | CONTRACTS | {"runs"},
+    "engines": NOUNS | CONTRACTS | {"runs", "checks"},
     "api": NOUNS | CONTRACTS | {"checks", "runs", "engines"},
     **dict.fromkeys(TESTING, NOUNS | CONTRACTS | TESTING | {"checks", "collections"}),
     "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections", "engines"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from shoal.errors import DataError
 
 STRETCH = 1 << 24  # bytes of a CSV file looked at together
 LONGEST = (1 << 31) - 1  # bytes that Arrow can look at together
+Groups = Callable[[Sequence[str]], Iterator[pa.Table]]  # distinct rows of some columns of a file, and how many rows have each
 PERSON = "\x00person"  # no column can be named so
 
 
@@ -44,16 +45,23 @@ class Combinations(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Of every row the number of its cell, column by column; and the cell behind each number."""
+    """Of every row the number of its cell, column by column; and the cell behind each number. Rows may be counted already."""
 
     codes: dict[str, IntArray]
     levels: dict[str, pa.Array]
     written: Written = AS_USUAL
+    counted: IntArray | None = None  # how many rows of the file each of these rows is; None: one
+
+    @property
+    def rows(self) -> IntArray:
+        """How many rows of the file each row is."""
+        return np.ones(len(next(iter(self.codes.values()), ())), np.int64) if self.counted is None else self.counted
 
     def combinations(self, columns: Sequence[str]) -> Combinations:
         """Of some columns; and of the person each row is of, where that is known."""
         some = [*columns, *([PERSON] if PERSON in self.codes else [])]
-        found = _counted({c: self.codes[c] for c in some}, {c: self.levels[c] for c in some})
+        codes, levels = {c: self.codes[c] for c in some}, {c: self.levels[c] for c in some}
+        found = _counted(codes, levels) if self.counted is None else _counted_again(Combinations(codes, levels, self.counted))
         return found._replace(written=self.written)
 
     def shared_inside(self, number: str) -> list[str]:
@@ -91,15 +99,19 @@ def cells_of(stretches: Iterable[pa.Table], columns: list[str], persons: IntArra
     return Cells(codes, levels, written)
 
 
-def combinations_of(groups: Iterable[pa.Table], columns: Sequence[str], written: Written = AS_USUAL) -> Combinations:
-    """Of groups that somebody else has counted on the file: distinct rows of the columns, and in a last column how many rows have each."""
+def grouped_cells(groups: Iterable[pa.Table], columns: Sequence[str], written: Written = AS_USUAL) -> Cells:
+    """Of groups that were counted where the file is read: distinct rows of the columns, and in a last column how many rows have each."""
     pieces = list(groups)
-    cells = cells_of((piece.select(list(columns)).rename_columns(list(columns)) for piece in pieces), list(columns), written=written)
-    rows = np.concatenate([np.asarray(piece.column(len(columns)).combine_chunks()) for piece in pieces]).astype(np.int64)
-    whole = Combinations(cells.codes, cells.levels, rows, written)
-    number, first = numbered(whole, columns)
-    codes = {column: cells.codes[column][first].astype(np.int64) for column in columns}
-    return Combinations(codes, cells.levels, np.bincount(number, rows).astype(np.int64), written)
+    cells = cells_of((piece.select(list(columns)) for piece in pieces), list(columns), written=written)
+    rows = [np.asarray(piece.column(len(columns)).combine_chunks()).astype(np.int64) for piece in pieces]
+    return cells._replace(counted=np.concatenate(rows) if rows else np.zeros(0, np.int64))
+
+
+def _counted_again(counted: Combinations) -> Combinations:
+    """Fewer columns of what is counted already."""
+    number, first = numbered(counted, list(counted.codes))
+    codes = {column: codes[first].astype(np.int64) for column, codes in counted.codes.items()}
+    return Combinations(codes, counted.levels, np.bincount(number, counted.rows, minlength=len(first)).astype(np.int64))
 
 
 def _counted(codes: dict[str, IntArray], levels: dict[str, pa.Array]) -> Combinations:
@@ -193,13 +205,36 @@ def _as_text(lists: pa.Array) -> pa.Array:
 
 
 def is_parquet(path: Path) -> bool:
-    """By its first bytes."""
+    """By its first bytes; a folder, by those of all its files."""
+    if path.is_dir():
+        return all(map(is_parquet, parts_of(path)))
     with path.open("rb") as file:
         return file.read(4) == b"PAR1"
 
 
+def parts_of(path: Path) -> list[Path]:
+    """The files of a release: itself, or all that lie in its folder."""
+    return sorted(path.iterdir()) if path.is_dir() else [path]
+
+
+def groups_in(path: Path) -> Groups:
+    """How groups are counted in the files of a folder, one file after the other, where no engine does it."""
+
+    def groups(columns: Sequence[str]) -> Iterator[pa.Table]:
+        for part in parts_of(path):
+            found = cells_of(stretches(part, ",", list(columns)), list(columns)).combinations(list(columns))
+            cells = [found.levels[column].take(pa.array(found.codes[column])) for column in columns]
+            yield pa.table([*cells, pa.array(found.rows)], names=[*columns, "\x00rows"])
+
+    return groups
+
+
 def stretches(path: Path, delimiter: str, columns: list[str]) -> Iterator[pa.Table]:
     """The file a stretch at a time; of a CSV, every cell as text. A row longer than a stretch is read in a longer one."""
+    if path.is_dir():
+        for part in parts_of(path):
+            yield from stretches(part, delimiter, columns)
+        return
     if is_parquet(path):
         try:
             with pq.ParquetFile(path) as file:
@@ -248,7 +283,10 @@ def _header(path: Path, delimiter: str) -> list[str]:
 
 
 def names_of(path: Path, delimiter: str) -> list[str]:
-    """The columns of the file."""
+    """The columns of the file; of a folder, those of all its files, or none where they differ."""
+    if path.is_dir():
+        schemas = [_about_parquet(part).schema.to_arrow_schema().remove_metadata() for part in parts_of(path)]
+        return list(schemas[0].names) if schemas and all(one.equals(schemas[0]) for one in schemas) else []
     return list(_about_parquet(path).schema.to_arrow_schema().names) if is_parquet(path) else _header(path, delimiter)
 
 
@@ -261,6 +299,8 @@ def _about_parquet(path: Path) -> pq.FileMetaData:
 
 def count_rows(path: Path, delimiter: str, names: list[str]) -> int:
     """How many rows the file has, in columns of these names."""
+    if path.is_dir():
+        return sum(count_rows(part, delimiter, names) for part in parts_of(path))
     if is_parquet(path):
         return int(_about_parquet(path).num_rows)
     return sum(stretch.num_rows for stretch in stretches(path, delimiter, names[:1]))

@@ -66,8 +66,8 @@ def _suppresses_more(step: StepPart, certificate: TableCertificate, cells: Cells
                 cells.codes[column]
             ]
             hidden += [stars] if not stars.all() else []
-    rows = len(cells.codes[step.columns[0]]) if step.columns and step.columns[0] in cells.codes else 0
-    return bool(hidden) and int(np.logical_and.reduce(hidden).sum()) > share * rows + 1e-6
+    rows = int(cells.rows.sum()) if step.columns and step.columns[0] in cells.codes else 0
+    return bool(hidden) and int(cells.rows[np.logical_and.reduce(hidden)].sum()) > share * rows + 1e-6
 
 
 def _text(level: object) -> str | None:

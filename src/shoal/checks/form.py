@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from shoal.arrays import BoolArray, IntArray
 from shoal.certificate import TableFile
-from shoal.checks.combinations import is_parquet
+from shoal.checks.combinations import is_parquet, parts_of
 from shoal.errors import DataError
 from shoal.promises import Checked
 
@@ -29,14 +29,14 @@ ENDINGS = (".parquet", ".pq")
 
 def check_form(path: Path, about: TableFile) -> list[Checked]:
     """Whether a file is of the kind its name says, and written as shoal writes that kind."""
-    kind, found = ("Parquet" if one else "CSV" for one in (about.file.endswith(ENDINGS), is_parquet(path)))
+    kind, found = ("Parquet" if one else "CSV" for one in (about.file.endswith(ENDINGS) or about.parts > 0, is_parquet(path)))
     checks = [Checked("kind of file", kind, found, kind == found)]
     if found == "CSV":
         return [*checks, _none(AS_WRITTEN, _unusual_in_csv(path, about.delimiter.encode("ascii")))]
     usual = about.delimiter == "," and about.decimal == "." and not about.missing
     checks.append(Checked("how cells are written", "as in Parquet", "as in Parquet" if usual else "as in CSV", usual))
     try:
-        return [*checks, _none(AS_WRITTEN, _unusual_in_parquet(path))]
+        return [*checks, _none(AS_WRITTEN, list(dict.fromkeys(one for part in parts_of(path) for one in _unusual_in_parquet(part))))]
     except (pa.ArrowException, OSError):
         raise DataError(f"{path} starts like Parquet but is damaged.") from None
 

@@ -6,23 +6,32 @@ persons are counted, whose each row is comes from outside the file, which does n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.checks.combinations import PERSON, Cells, Combinations, cells_of, combinations_of, names_of, numbered, numbered_keys, stretches
+from shoal.checks.combinations import (
+    PERSON,
+    Cells,
+    Combinations,
+    Groups,
+    cells_of,
+    grouped_cells,
+    names_of,
+    numbered,
+    numbered_keys,
+    stretches,
+)
 from shoal.checks.values import AS_USUAL, Written, are_codes, places, same_value
 from shoal.checks.wildcards import fewest_matches, is_blank
 from shoal.errors import DataError
 from shoal.promises import Checked, Promise
 from shoal.release import Release
 
-Groups = Callable[[Sequence[str]], Iterable[pa.Table]]  # distinct rows of some columns of a file, and how many rows have each
 DENSE = 1 << 24  # cells of a matrix of classes by values held at a time
 
 
@@ -45,10 +54,7 @@ def check_groups(groups: Groups, promises: Sequence[Promise], written: Written =
     if any(promise.kind.of == "numbers" for promise in promises):
         raise DataError("Numbers that are kept cannot be counted again where rows do not fit into memory.")
     columns = list(dict.fromkeys(column for promise in promises for column in promise.needs))
-    if not columns:
-        return []
-    combinations = combinations_of(groups(columns), columns, written)
-    return [Checked.of(promise, count(promise, combinations)) for promise in promises]
+    return _checked(promises, grouped_cells(groups(columns), columns, written)) if promises else []
 
 
 def columns_to_read(promises: Sequence[Promise], names: list[str]) -> list[str]:

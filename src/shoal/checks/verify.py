@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,18 @@ from shoal.certificate import (
     TableFile,
     read_current,
 )
-from shoal.checks.combinations import Combinations, cells_of, count_rows, is_parquet, names_of, stretches
+from shoal.checks.combinations import (
+    Combinations,
+    Groups,
+    cells_of,
+    count_rows,
+    grouped_cells,
+    groups_in,
+    is_parquet,
+    names_of,
+    parts_of,
+    stretches,
+)
 from shoal.checks.consistency import consistent
 from shoal.checks.folder import INSIDE, check_beside, check_folder, is_plain, names_inside
 from shoal.checks.form import check_form
@@ -30,7 +41,7 @@ from shoal.checks.measures import columns_to_recount, one_row_each, recount_meas
 from shoal.checks.tables import as_counted, columns_to_read, count
 from shoal.checks.values import Written, formulas_among
 from shoal.errors import DataError, ShoalError, counted
-from shoal.folders import REPORT, SIGNATURE, sha256_of
+from shoal.folders import REPORT, SIGNATURE, sha256_of, sha256_of_list
 from shoal.promises import Checked, Promise
 from shoal.signing import LONGEST, Signer, is_signature
 
@@ -53,8 +64,9 @@ class Verified:
         return all(one.holds for one in self.checks)
 
 
-def verify(release: Path, certificate: Path, signer: Path | None = None) -> Verified:
-    """Each thing that the certificate says and the files can show. `release` is the released file, or the folder with all that was handed over."""
+def verify(release: Path, certificate: Path, signer: Path | None = None, groups: Callable[[Path], Groups] = groups_in) -> Verified:
+    """Each thing that the certificate says and the files can show. `release` is the released file, or the folder with all that was handed over;
+    of a release in many files also the folder of these. `groups` counts what is in such files."""
     asked = Signer.read(signer) if signer is not None else None
     if not is_plain(certificate):
         raise DataError(f"There is no file {certificate}, or it is a link. Name the certificate itself.")
@@ -66,7 +78,7 @@ def verify(release: Path, certificate: Path, signer: Path | None = None) -> Veri
         checks.append(Checked(SIGNED, asked.fingerprint, wrong or "of this key", not wrong))
         signed_by = asked.fingerprint if not wrong else None
     try:
-        found, believed = _verified(release, certificate, certified)
+        found, believed = _verified(release, certificate, certified, groups)
     except ShoalError:
         raise
     except (UnicodeDecodeError, csv.Error, pa.ArrowException):
@@ -87,7 +99,9 @@ def _not_signed(certificate: Path, signer: Signer) -> str:
     return "" if signed else "by another key, or the certificate was changed"
 
 
-def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tuple[list[Checked], list[str]]:
+def _verified(
+    release: Path, certificate: Path, certified: AnyCertificate, groups: Callable[[Path], Groups]
+) -> tuple[list[Checked], list[str]]:
     """The checks of what a certificate is of, and the measures of the release that are believed all the same."""
     named = names_inside(certified.files, None if isinstance(certified, DocumentsCertificate) else certified.release)
     if not named.holds:
@@ -96,6 +110,8 @@ def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tu
         from shoal.checks.documents import verify_documents
 
         return verify_documents(release, certified), []
+    if isinstance(certified, TableCertificate) and certified.release.parts:
+        return _verified_parts(release, certificate, certified, groups)
     file = release / certified.release.file if release.is_dir() and not release.is_symlink() else release
     checks = [
         _lists(certified, certified.release),
@@ -115,6 +131,31 @@ def _verified(release: Path, certificate: Path, certified: AnyCertificate) -> tu
         return [*checks, *verify_collection(file, certified), *consistent(certified)], []
     counted, believed = verify_table(file, certified)
     return [*checks, *counted, *consistent(certified)], believed
+
+
+def _verified_parts(
+    release: Path, certificate: Path, certified: TableCertificate, groups: Callable[[Path], Groups]
+) -> tuple[list[Checked], list[str]]:
+    """Of a release in many files: all of them by their bytes, then what they hold together."""
+    about = certified.release
+    folder = release / about.file if (release / about.file).is_dir() else release
+    if not folder.is_dir() or folder.is_symlink():
+        raise DataError(
+            f"{release} is no folder of {counted(about.parts, 'file')}, as the release of this certificate is. Name that folder."
+        )
+    inside = [
+        FilePart(file=one.file.partition("/")[2], sha256=one.sha256) for one in certified.files if one.file.startswith(f"{about.file}/")
+    ]
+    others = sorted(one.file for one in certified.files if not one.file.startswith(f"{about.file}/"))
+    whole = check_folder(release, certified.files, INSIDE) if folder != release else check_folder(folder, inside)
+    listed = [
+        Checked("files that the certificate lists beside the release", [REPORT], others, others == [REPORT]),
+        Checked("files of the release that it lists", about.parts, len(inside), len(inside) == about.parts),
+    ]
+    if not all(one.holds for one in whole):
+        return [*listed, *whole], []
+    counted_, believed = verify_table(folder, certified, groups(folder))
+    return [*listed, *whole, *counted_, *consistent(certified)], believed
 
 
 def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
@@ -150,11 +191,12 @@ def _names(given: Sequence[str]) -> str:
     return ", ".join([*names, *(["others"] if len(names) < len(given) else [])])
 
 
-def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checked], list[str]]:
+def verify_table(path: Path, certificate: TableCertificate, groups: Groups | None = None) -> tuple[list[Checked], list[str]]:
     """Hold a release against its certificate: bytes, rows, columns, promises, and every measure that the file can show; and the names of those
     measures of the release that are believed."""
     about = certificate.release
-    digest, names = sha256_of(path), names_of(path, about.delimiter)
+    names = names_of(path, about.delimiter)
+    digest = sha256_of(path) if groups is None else sha256_of_list([(sha256_of(part), part.name) for part in parts_of(path)])
     found = [
         Checked("bytes (sha-256)", about.sha256, digest, digest == about.sha256),
         *check_form(path, about),
@@ -167,9 +209,11 @@ def verify_table(path: Path, certificate: TableCertificate) -> tuple[list[Checke
     found.append(Checked("rows", about.rows, rows, rows == about.rows))
     there = [promise for one in certificate.promises if _has_its_columns(promise := one.promise, names)]
     columns = list(dict.fromkeys([*columns_to_recount(certificate, names), *columns_to_read(there, names)]))
-    cells = cells_of(
-        stretches(path, about.delimiter, columns), columns, written=Written(about.missing, about.dates, about.decimal, about.formulas)
-    )
+    written = Written(about.missing, about.dates, about.decimal, about.formulas)
+    if groups is None:
+        cells = cells_of(stretches(path, about.delimiter, columns), columns, written=written)
+    else:
+        cells = grouped_cells(groups(columns), columns, written)
     combinations = cells.combinations(list(dict.fromkeys(c for one in there if one.kind.of == "classes" for c in one.needs)))
     for one in certificate.promises:
         if one.promise not in there:

@@ -16,12 +16,15 @@ from shoal.cli.options import (
     Confidential,
     Delimiter,
     Encoding,
+    EngineName,
     Formulas,
     Hierarchy,
     Identifier,
     Json,
     Kind,
     Link,
+    Master,
+    Memory,
     Missing,
     MissingCode,
     Names,
@@ -90,7 +93,7 @@ def look(
 
 @app.command()
 def protect(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    table: Annotated[list[Path], typer.Argument(help="A CSV or Parquet file; several, or a folder of them, that hold one table.")],
     method: Annotated[str, typer.Option("--method", "-m", help="The method; `shoal list methods` names them.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
     name: Annotated[str, typer.Option("--name", help='What the data are called in certificate and reports, "Hospital stays 2025".')] = "",
@@ -112,6 +115,9 @@ def protect(
     delimiter: Delimiter = None,
     missing: Missing = None,
     formulas: Formulas = "keep",
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     seed: Seed = None,
     sign: Sign = None,
     json: Json = False,
@@ -122,20 +128,24 @@ def protect(
     from shoal.runs.recipe import Recipe
 
     recipe = Recipe(
-        table,
+        table[0],
         roles_of(locals()),
         (make("method", method, verbs.parameters(parameter)),),
         reading=reading_of(encoding, delimiter, missing),
         name=name,
         formulas=keep_or_escape(formulas),
+        more=tuple(table[1:]),
     )
-    verbs.protect(recipe, out, seed, sign, json)
+    verbs.protect(recipe, out, verbs.choice(engine, memory, master), seed, sign, json)
 
 
 @app.command()
 def run(
     recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, as `protect` writes it.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to make.")],
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     seed: Seed = None,
     sign: Sign = None,
     json: Json = False,
@@ -144,7 +154,7 @@ def run(
     from shoal.cli import verbs
     from shoal.runs.recipe import Recipe
 
-    verbs.protect(Recipe.read(recipe), out, seed, sign, json)
+    verbs.protect(Recipe.read(recipe), out, verbs.choice(engine, memory, master), seed, sign, json)
 
 
 @app.command()
@@ -232,12 +242,15 @@ def verify(
     signer: Annotated[
         Optional[Path], typer.Option("--signer", help="The public key that must have signed it, from somebody you trust.")
     ] = None,
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Check a release against its certificate, from the files alone. Exit code 1 when something does not hold."""
     from shoal.cli import verbs
 
-    if not verbs.verify(release, certificate, signer, json):
+    if not verbs.verify(release, certificate, signer, verbs.choice(engine, memory, master), json):
         raise typer.Exit(1)
 
 

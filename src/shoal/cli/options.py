@@ -42,6 +42,12 @@ Records = Annotated[
     typer.Option("--records", help="How many records the intruder knows, or a share below 1. Absent: all, or 20,000 of a larger table."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+EngineName = Annotated[
+    Optional[str],
+    typer.Option("--engine", help="memory, duckdb or spark. Absent: memory, or duckdb where the table is too large for it."),
+]
+Memory = Annotated[Optional[str], typer.Option("--memory", help="How much may be taken, such as 2GB. Absent: half of what is free.")]
+Master = Annotated[Optional[str], typer.Option("--master", help="The Spark cluster, such as spark://127.0.0.1:7077. Absent: this machine.")]
 Formulas = Annotated[
     str,
     typer.Option("--formulas", help="keep, or escape: an apostrophe goes before text that a spreadsheet program would run, in a CSV."),

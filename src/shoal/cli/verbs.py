@@ -9,11 +9,13 @@ from typing import Any
 
 from shoal.certificate import AttackPart, TableCertificate, plain
 from shoal.cli import show
+from shoal.engines.choice import ENGINES, Choice
 from shoal.errors import OutputError, ParameterError, ShoalError, did_you_mean
-from shoal.folders import PRIVATE, SIGNATURE, write_text
+from shoal.folders import PRIVATE, SIGNATURE, refuse_existing, write_text
 from shoal.registry import TableKind, known, make
 from shoal.roles import Roles
 from shoal.runs.evidence import MANY_RECORDS, TableSubject, attack_all, measure_all
+from shoal.runs.parts import protect_in_parts
 from shoal.runs.recipe import Recipe, roles_from
 from shoal.runs.run import Run, load_run, protect_to_folder
 from shoal.score import AttackResult, Knowledge, Score
@@ -105,10 +107,23 @@ def look(table: Table, path: Path, out: Path | None, json: bool) -> None:
         show.say(f"Roles are in {out}. Read them before you use them.")
 
 
-def protect(recipe: Recipe, out: Path, seed: int | None, sign: Path | None, json: bool) -> None:
+def choice(engine: str | None, memory: str | None, master: str | None) -> Choice:
+    """Where a table is to be protected, as far as it was said."""
+    return Choice.parse(engine, memory, master)
+
+
+def protect(recipe: Recipe, out: Path, choice: Choice, seed: int | None, sign: Path | None, json: bool) -> None:
     """Make a run folder and say what is in it."""
+    refuse_existing(out)
+    name = choice.for_files(recipe.inputs)
+    if name != choice.engine and name != "memory":
+        show.say(f"The table is larger than the memory for it: {ENGINES[name]} protects it. --engine and --memory say otherwise.")
     with show.progress() as progress:
-        certificate = protect_to_folder(recipe, out, seed, progress, sign)
+        if name == "memory":
+            certificate = protect_to_folder(recipe, out, seed, progress, sign)
+        else:
+            with choice.opened(name) as opened:
+                certificate = protect_in_parts(recipe, opened, out, seed, progress, sign)
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json")})
         return
@@ -313,12 +328,13 @@ def key(out: Path, json: bool) -> None:
     show.say(f"{out} signs: it stays with you. {public} is for everybody who verifies; tell them its fingerprint by another way.")
 
 
-def verify(release: Path, certificate: Path, signer: Path | None, json: bool) -> bool:
+def verify(release: Path, certificate: Path, signer: Path | None, choice: Choice, json: bool) -> bool:
     """Each thing checked; whether all hold."""
     from shoal.checks.verify import SIGNED
     from shoal.checks.verify import verify as check
 
-    found = check(release, certificate, signer)
+    with choice.counting() as groups:
+        found = check(release, certificate, signer, groups)
     if json:
         checks, believed = [asdict(one) for one in found.checks], list(found.believed)
         show.data({"holds": found.holds, "signed_by": found.signed_by, "checks": checks, "believed": believed})

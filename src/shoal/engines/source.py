@@ -16,7 +16,7 @@ from shoal.counts import Counts, Moments
 from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
 from shoal.errors import DataError, counted
 from shoal.once import Once
-from shoal.parts import Parts, Stretch, batches
+from shoal.parts import Part, Parts, Stretch, batches
 from shoal.randomness import Chance
 from shoal.rows import NUMBERED, Batch, bare_ids
 from shoal.table import Kind, Table
@@ -34,6 +34,7 @@ class RowsElsewhere:
     like: Table
     aside: Path  # where what is on its way is put; whoever made it removes it
     memory: int  # bytes that counts may take
+    given: tuple[Part, ...] = ()  # the files that were named, before anything was made of them
     progress: Progress = quiet
     once: Once = field(default_factory=Once, init=False, compare=False)
 

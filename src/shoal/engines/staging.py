@@ -16,17 +16,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.contracts import Changed, Engine
+from shoal.contracts import Changed, Engine, Progress, quiet
 from shoal.csv_cells import as_type, type_of, type_together, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.engines.source import RowsElsewhere, of_one_type
 from shoal.errors import DataError
-from shoal.parts import Parts, batches, files_of, is_parquet
+from shoal.inputs import same_columns
+from shoal.parts import Parts, batches, files_of, is_parquet, refuse_changed, seen
 from shoal.rows import Batch
 from shoal.table import Format, Table
 
 
-def opened(engine: Engine, given: Sequence[Path], aside: Path, memory: int, reading: Mapping[str, Any]) -> RowsElsewhere:
+def opened(
+    engine: Engine, given: Sequence[Path], aside: Path, memory: int, reading: Mapping[str, Any], progress: Progress = quiet
+) -> RowsElsewhere:
     """Rows of files and folders, clean and of one type a column."""
     files = files_of(given)
     if is_parquet(files[0]):
@@ -34,10 +37,14 @@ def opened(engine: Engine, given: Sequence[Path], aside: Path, memory: int, read
         if parts.rows == 0:
             raise DataError(f"{files[0]} has a header but no rows." if len(files) == 1 else "The files have no rows.")
         like = _like(parts.schema)
-        rows = RowsElsewhere(engine, parts, like, aside, memory)
+        rows = RowsElsewhere(engine, parts, like, aside, memory, parts.files, progress)
         return rows if _is_clean(rows) else rows.changed(_cleaned, None)[0]
+    before = tuple(map(seen, files))
     parts = _from_csv(engine, files, aside, reading)
-    return RowsElsewhere(engine, parts, Table(parts.schema.empty_table(), format=Format("parquet")), aside, memory)
+    for one in before:
+        refuse_changed(one)
+    like = Table(parts.schema.empty_table(), format=Format("parquet"))
+    return RowsElsewhere(engine, parts, like, aside, memory, before, progress)
 
 
 def _like(schema: pa.Schema) -> Table:
@@ -91,12 +98,7 @@ class _Texts(NamedTuple):
 
 def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mapping[str, Any]) -> Parts:
     missing = tuple(reading.get("missing", ()))
-    forms = [form_of(path, reading.get("encoding"), reading.get("delimiter")) for path in files]
-    for number, form in enumerate(forms, 1):
-        if form.names != forms[0].names:
-            raise DataError(
-                f"File {number} of {len(files)} has other columns than the first. All files must have the same columns in the same order."
-            )
+    forms = same_columns(files, [form_of(path, reading.get("encoding"), reading.get("delimiter")) for path in files])
     decimal = _decimal(files[0], forms[0])
     texts, typed = aside / "texts", aside / "typed"
     texts.mkdir(mode=0o700)

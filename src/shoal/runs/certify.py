@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.certificate import (
     AttackPart,
+    FilePart,
     LeavesPart,
     MeasurePart,
     NotTried,
@@ -22,7 +23,7 @@ from shoal.certificate import (
     TableFile,
 )
 from shoal.errors import counted, number
-from shoal.folders import sha256_of
+from shoal.folders import sha256_of, sha256_of_list
 from shoal.formulas import about_formulas
 from shoal.measures import IL, CellLoss, DistinctLDiversity, KAnonymity, UniqueHouseholds
 from shoal.promises import K_ANONYMITY, Checked
@@ -39,11 +40,29 @@ LINKAGE_LIMIT = 0.2  # beyond this share of records linked, the certificate warn
 DISCLOSURE_RISK = (DistanceLinkage, ProbabilisticLinkage, IntervalDisclosure)  # what the literature's DR is made of
 
 
+class ReleasedFiles(NamedTuple):
+    """What was written: one file, or a folder of several; and each file with its bytes, as a certificate lists it."""
+
+    name: str
+    sha256: str
+    listed: tuple[FilePart, ...]
+    parts: int = 0
+
+    @staticmethod
+    def of(path: Path) -> ReleasedFiles:
+        """A file, or a folder of files."""
+        if not path.is_dir():
+            return ReleasedFiles(path.name, digest := sha256_of(path), (FilePart(file=path.name, sha256=digest),))
+        names = sorted(part.name for part in path.iterdir())
+        listed = tuple(FilePart(file=f"{path.name}/{name}", sha256=sha256_of(path / name)) for name in names)
+        return ReleasedFiles(path.name, sha256_of_list([(one.sha256, name) for one, name in zip(listed, names)]), listed, len(names))
+
+
 def certify(
     original: Table,
     release: Release,
     roles: Roles,
-    file: Path,
+    files: ReleasedFiles,
     checked: Sequence[Checked],
     scores: Sequence[Score],
     attacked: Attacked,
@@ -54,8 +73,9 @@ def certify(
     unit = unit_of(original, release, roles).model_copy(update=households(original, release, roles))
     return TableCertificate.now(
         release=TableFile(
-            file=file.name,
-            sha256=sha256_of(file),
+            file=files.name,
+            sha256=files.sha256,
+            parts=files.parts,
             rows=len(release),
             columns=table.columns,
             delimiter=table.format.delimiter,

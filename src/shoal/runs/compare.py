@@ -13,7 +13,7 @@ from typing import NamedTuple
 from shoal.certificate import CORE_MEASURES
 from shoal.contracts import Progress, quiet
 from shoal.errors import ParameterError
-from shoal.files import read_table
+from shoal.inputs import read_tables
 from shoal.measures import IL, CellLoss, KAnonymity
 from shoal.params import is_one_value
 from shoal.randomness import new_secret
@@ -43,8 +43,8 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
     tables: dict[tuple[Path, str], Table] = {}
     for done, (label, recipe) in enumerate(recipes):
         progress("comparing", done, len(recipes))
-        place = (Path(os.path.realpath(recipe.input)), repr(sorted(recipe.reading.items())))
-        read = tables.setdefault(place, tables.get(place) or read_table(recipe.input, **recipe.reading))
+        place = (tuple(map(os.path.realpath, recipe.inputs)), repr(sorted(recipe.reading.items())))
+        read = tables.setdefault(place, tables.get(place) or read_tables(recipe.inputs, **recipe.reading))
         original, roles = ready(read, recipe.roles, recipe.steps)
         followed = {column for _, other in recipes for step in other.steps for column in step.follows(roles)}
         release = apply_steps(original, _without_trees(roles, followed, recipe), recipe.steps, secret, progress)

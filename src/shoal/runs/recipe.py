@@ -41,6 +41,12 @@ class Recipe:
     reading: Mapping[str, Any] = field(default_factory=dict)  # encoding, delimiter, missing: only where the file does not tell
     name: str = ""  # of the data, for the certificate and the reports: the input's file name is never told
     formulas: str = "keep"  # or escape: how text is written that a spreadsheet program would run
+    more: tuple[Path, ...] = ()  # further files with rows of the same table
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """All files and folders that its rows are in."""
+        return (self.input, *self.more)
 
     @staticmethod
     def read(path: str | Path) -> Recipe:
@@ -54,8 +60,9 @@ class Recipe:
         for key in given:
             if key not in _SECTIONS:
                 raise ParameterError(f"A recipe has no part '{key}'.{did_you_mean(key, _SECTIONS)} Known: {', '.join(_SECTIONS)}.")
-        if not isinstance(given.get("input"), str):
-            raise ParameterError('A recipe needs its input, such as input = "patients.csv".')
+        inputs: list[Any] = given["input"] if isinstance(given.get("input"), list) else [given.get("input")]
+        if not inputs or not all(isinstance(one, str) for one in inputs):
+            raise ParameterError('A recipe needs its input, such as input = "patients.csv", a folder, or a list of files.')
         if not given.get("step"):
             raise ParameterError('A recipe needs at least one step, such as [[step]] then method = "mdav".')
         if not isinstance(given.get("name", ""), str):
@@ -69,7 +76,7 @@ class Recipe:
             if not (isinstance(value, list) and all(isinstance(one, str) for one in value) if key == "missing" else isinstance(value, str)):
                 raise ParameterError(f"In a recipe, {key} must be {'a list of texts' if key == 'missing' else 'a text'}.")
         return Recipe(
-            (folder / given["input"]),
+            (folder / inputs[0]),
             Roles.parse(given.get("roles", {}), folder),
             _made("method", given["step"], "method", folder),
             _made("measure", given.get("measure", []), "name", folder),
@@ -77,14 +84,15 @@ class Recipe:
             reading,
             given.get("name", ""),
             given.get("formulas", "keep"),
+            tuple(folder / one for one in inputs[1:]),
         )
 
     def toml(self, folder: Path) -> str:
         """As TOML for a file in `folder`; the input is named relative to it."""
-        place = Path(os.path.relpath(os.path.realpath(self.input), os.path.realpath(folder))).as_posix()
-        if not place.isascii() and os.fsencode(place) != place.encode("utf-8", "replace"):
+        places = [Path(os.path.relpath(os.path.realpath(one), os.path.realpath(folder))).as_posix() for one in self.inputs]
+        if any(not place.isascii() and os.fsencode(place) != place.encode("utf-8", "replace") for place in places):
             raise DataError("The name of the input, or of a folder it is in, is not UTF-8, and a recipe must name it. Rename it first.")
-        parts: dict[str, Any] = {"input": place}
+        parts: dict[str, Any] = {"input": places if self.more else places[0]}
         parts |= {"name": self.name} if self.name else {}
         parts |= {"formulas": self.formulas} if self.formulas != "keep" else {}
         parts |= dict(self.reading) | {"roles": self.roles.plain()}

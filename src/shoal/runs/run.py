@@ -15,8 +15,10 @@ from shoal.checks.values import Written
 from shoal.contracts import Measure, Progress, quiet
 from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table
-from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, renewed, run_folder, sha256_of
+from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, renewed, run_folder, sha256_of, sha256_of_list
 from shoal.formulas import to_escape, unescaped
+from shoal.inputs import read_tables
+from shoal.parts import files_of
 from shoal.promises import Checked
 from shoal.published import Rounding, published
 from shoal.randomness import new_secret
@@ -26,7 +28,7 @@ from shoal.release import Release, Step
 from shoal.report.pictures import before_after
 from shoal.report.table_pages import internal_report, public_report
 from shoal.roles import Roles
-from shoal.runs.certify import certify
+from shoal.runs.certify import ReleasedFiles, certify
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
 from shoal.runs.recipe import Recipe, apply_steps, ready
@@ -56,7 +58,7 @@ def protect_to_folder(
     key = SigningKey.read(sign) if sign is not None else None
     as_toml = recipe.toml(out)  # first: an input that a recipe cannot name is told at once
     progress("reading", 0, 1)
-    original, roles = ready(read_table(recipe.input, **recipe.reading), recipe.roles, recipe.steps)
+    original, roles = ready(read_tables(recipe.inputs, **recipe.reading), recipe.roles, recipe.steps)
     progress("reading", 1, 1)
     secret = new_secret() if seed is None else seed
     release = apply_steps(original, roles, recipe.steps, secret, progress)
@@ -69,9 +71,9 @@ def protect_to_folder(
         progress("writing", 1, 1)
         checked = check_kept(file, release, progress)
         (folder.path / RECIPE).write_text(as_toml, encoding="utf-8")
-        folder.keep(secret, release.source_row, {"input_sha256": sha256_of(recipe.input), "warnings": list(release.warnings)})
+        folder.keep(secret, release.source_row, {"input_sha256": sha256_of_inputs(recipe), "warnings": list(release.warnings)})
         run = Run(out, recipe, original, release, roles, secret)
-        return _with_evidence(run, folder, file, checked, progress, key)
+        return with_evidence(run, folder, ReleasedFiles.of(file), checked, progress, key)
 
 
 def check_kept(file: Path, release: Release, progress: Progress = quiet) -> list[Checked]:
@@ -96,20 +98,20 @@ def refuse_broken(checked: Sequence[Checked], where: str = "") -> None:
             raise PromiseBroken(f"{one.what}: promised {one.promised:g}, found {one.found:g}{where}. Nothing was released.")
 
 
-def _with_evidence(
-    run: Run, folder: RunFolder, file: Path, checked: Sequence[Checked], progress: Progress, key: SigningKey | None
+def with_evidence(
+    run: Run, folder: RunFolder, files: ReleasedFiles, checked: Sequence[Checked], progress: Progress, key: SigningKey | None
 ) -> TableCertificate:
     """Measure, attack, certify, and write the reports."""
     subject = TableSubject(run.original, run.release, run.roles)
     scores = measure_all(subject, _with_core(run.recipe.measures), run.secret, progress)
     attacked = attack_all(subject, run.recipe.attacks, run.secret, progress)
     progress("reporting", 0, 1)
-    exact = certify(run.original, run.release, run.roles, file, checked, scores, attacked).model_copy(update={"name": run.recipe.name})
+    exact = certify(run.original, run.release, run.roles, files, checked, scores, attacked).model_copy(update={"name": run.recipe.name})
     certificate = published(exact)
     pictures = before_after(run.original, run.release, run.roles)
     patterns = generalized_patterns(run.release, run.original)
     shown = () if Rounding.of(exact).few else pictures  # counts of few originals are as good as figures of them
-    certificate = folder.certify(certificate, public_report(certificate, shown, patterns), [certificate.release], key)
+    certificate = folder.certify(certificate, public_report(certificate, shown, patterns), files.listed, key)
     telling = [result.internal for result in attacked.results if result.internal]
     found = riskiest(run.original, run.release, run.roles, attacked.results)
     folder.report_inside(internal_report(exact, pictures, found, patterns, telling))
@@ -129,13 +131,10 @@ def load_run(folder: Path) -> Run:
     there.needs(("recipe.toml", CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / "recipe.toml")
     secret, source_row, about = there.kept()
-    if not recipe.input.exists():
-        raise DataError(
-            f"The original of this run, {recipe.input}, is no longer there. Put it back, or mend input in {folder}/recipe.toml."
-        )
-    if sha256_of(recipe.input) != about.get("input_sha256"):
+    refuse_gone(recipe, folder)
+    if sha256_of_inputs(recipe) != about.get("input_sha256"):
         raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
-    original = read_table(recipe.input, **recipe.reading)
+    original = read_tables(recipe.inputs, **recipe.reading)
     as_written = {"encoding": "utf-8", "delimiter": original.format.delimiter}
     certificate = table_certificate(folder / CERTIFICATE)
     texts = [*recipe.roles.texts(original), *certificate.release.cells]  # cells that are all plain numbers are cells still
@@ -153,6 +152,19 @@ def load_run(folder: Path) -> Run:
     warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
     release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
     return Run(folder, recipe, original, release, roles, secret)
+
+
+def refuse_gone(recipe: Recipe, folder: Path) -> None:
+    """The originals must still be there."""
+    for path in recipe.inputs:
+        if not path.exists():
+            raise DataError(f"The original of this run, {path}, is no longer there. Put it back, or mend input in {folder}/recipe.toml.")
+
+
+def sha256_of_inputs(recipe: Recipe) -> str:
+    """Of the file, or of the list of files with theirs."""
+    files = files_of(recipe.inputs)
+    return sha256_of(files[0]) if len(files) == 1 else sha256_of_list([(sha256_of(path), path.name) for path in files])
 
 
 def table_certificate(path: Path) -> TableCertificate:
@@ -195,7 +207,7 @@ def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> T
     release = replace(run.release, made_by=_steps(before))
     checked = _checked(file, release)
     with renewed(run.folder) as folder:
-        return _with_evidence(replace(run, release=release), folder, file, checked, progress, key)
+        return with_evidence(replace(run, release=release), folder, ReleasedFiles.of(file), checked, progress, key)
 
 
 def _steps(certificate: TableCertificate) -> tuple[Step, ...]:

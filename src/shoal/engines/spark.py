@@ -1,0 +1,197 @@
+"""Spark: many machines. Tasks read files by their paths, so files and run folder must lie where all workers read them.
+
+A task that is lost with its machine is done again: it writes under a name that its rows decide, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.engines.memory import ROWS
+from shoal.errors import DataError, OutputError, ShoalError
+from shoal.parts import STRETCH, Parts
+
+A = TypeVar("A")
+B = TypeVar("B")
+AT_ONCE = 4  # tasks for each core that are handed out together
+ANSWERS = 8.0  # seconds in which a cluster must answer
+OLDEST = 17  # Java
+_COUNT = "how many rows"
+_known: dict[str, Callable[[Any], Any]] = {}  # in a worker: the task it did last
+
+
+class SparkEngine:
+    """A session, its own or one that was handed in."""
+
+    name: ClassVar[str] = "spark"
+
+    def __init__(self, session: Any, aside: Path, stop: Callable[[], None] = lambda: None) -> None:
+        self._session, self._aside, self._stop = session, aside, stop
+        self._context = session.sparkContext
+        self._made = 0
+
+    @staticmethod
+    def at(master: str, memory: int, aside: Path) -> SparkEngine:
+        """A session on a cluster, or on all cores of this machine."""
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise DataError("Clusters need an extra, and Java 17 or newer: pip install 'shoal[spark]'.") from None
+        _refuse_without_java()
+        _refuse_silent(master)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+        here = not master or re.match(r"local|spark://(127\.|localhost|\[::1\])", master)
+        if here:
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        quiet = aside / "log4j2.properties"
+        quiet.write_text("rootLogger.level = off\n", encoding="utf-8")
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.sql.caseSensitive": "true",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.driver.memory": f"{max(memory // 2, 1 << 29) >> 20}m",
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet}",
+            "spark.local.dir": str(aside),
+            **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if here else {}),
+        }
+        builder = SparkSession.builder.master(master or "local[*]").appName("shoal")
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        try:
+            session = builder.getOrCreate()
+        except Exception:  # of Java, with pages of text
+            raise DataError(f"Spark could not be started at {master or 'this machine'}. Look into the cluster's own log.") from None
+        return SparkEngine(session, aside, session.stop)
+
+    def each(self, task: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
+        """In workers, some for each core at a time; results come in order."""
+        from pyspark import cloudpickle
+
+        self._made += 1
+        name, sent = f"{os.getpid()}-{id(self)}-{self._made}", self._context.broadcast(cloudpickle.dumps(task))
+
+        def do(item: A) -> tuple[B | None, ShoalError | None]:
+            return _done(name, sent, item)
+
+        at_once = AT_ONCE * max(int(self._context.defaultParallelism), 1)
+        try:
+            for begin in range(0, len(items), at_once):
+                some = list(items[begin : begin + at_once])
+                for found, refused in self._asked(lambda some=some: self._context.parallelize(some, len(some)).map(do).collect()):
+                    if refused is not None:
+                        raise refused
+                    yield found
+        finally:
+            with suppress(Exception):  # the context may be gone
+                sent.destroy()
+
+    def grouped(self, parts: Parts, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Grouped and written by the workers, read here."""
+        from pyspark.sql import functions as f
+
+        rows = self._read(parts).groupBy(*map(_name, columns)).agg(f.count(f.lit(1)).alias(_COUNT))
+        for path in self._written(rows):
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(STRETCH):
+                    yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
+
+    def distinct(self, parts: Parts, column: str) -> int:
+        """How many different values a column has, missing not among them."""
+        rows = self._read(parts).select(_name(column)).dropna().distinct()
+        return int(self._asked(rows.count))
+
+    def numbered(self, ids: Parts, out: Path) -> None:
+        """Rows with the number of each among those of one id, in the order of rows."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        number = (f.row_number().over(Window.partitionBy("id").orderBy("row")) - 1).cast("long")
+        for at, path in enumerate(self._written(self._read(ids).withColumn("number", number).orderBy("row"))):
+            shutil.move(path, out / f"ids-{at:06d}.parquet")
+
+    def close(self) -> None:
+        """A session of its own ends."""
+        with suppress(Exception):
+            self._stop()
+
+    def _read(self, parts: Parts) -> Any:
+        return self._asked(lambda: self._session.read.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
+
+    def _written(self, rows: Any) -> list[Path]:
+        self._made += 1
+        out = self._aside / f"spark-{self._made}"
+        self._asked(lambda: rows.write.option("compression", "snappy").parquet(f"file://{os.path.abspath(out)}"))
+        return sorted(out.glob("part-*.parquet"))
+
+    def _asked(self, what: Callable[[], Any]) -> Any:
+        try:
+            return what()
+        except ShoalError:
+            raise
+        except Exception as error:  # of Java or a worker, with pages of text that may quote a cell
+            text = str(error)
+            if "No space left" in text:
+                raise OutputError("The disk of a worker is full. Make room there, or write elsewhere with -o.") from None
+            if "OutOfMemory" in text or "heap space" in text:
+                raise DataError("The memory given is too small for Spark. Give more with --memory, such as --memory 4GB.") from None
+            raise DataError(
+                "The cluster gave up: workers were lost, or cannot read the files. Nothing was released. Its own log says more."
+            ) from None
+
+
+def _done(name: str, sent: Any, item: Any) -> tuple[Any, ShoalError | None]:
+    """In a worker. What a user can put right comes back as it is, and is not tried again."""
+    if name not in _known:
+        from pyspark import cloudpickle
+
+        _known.clear()
+        _known[name] = cloudpickle.loads(sent.value)
+    try:
+        return _known[name](item), None
+    except ShoalError as refused:
+        return None, refused
+
+
+def _name(column: str) -> str:
+    return "`" + column.replace("`", "``") + "`"
+
+
+def _refuse_without_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    try:
+        told = subprocess.run([java or "java", "-version"], capture_output=True, text=True, timeout=ANSWERS, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise DataError(
+            f"Spark needs Java {OLDEST} or newer, and there is none. Install it (Debian: default-jre-headless), or use --engine duckdb."
+        ) from None
+    found = re.search(r'version "(?:1\.)?([0-9]+)', told)
+    if found and int(found[1]) < OLDEST:
+        raise DataError(
+            f"Spark needs Java {OLDEST} or newer, and this is Java {found[1]}. Install a newer one and name it in JAVA_HOME, or use --engine duckdb."
+        )
+
+
+def _refuse_silent(master: str) -> None:
+    """A cluster that does not answer would be waited for."""
+    found = re.fullmatch(r"spark://([^,/]+):([0-9]+)", master)
+    if master and not found and not re.match(r"local(\[|-cluster\[|$)|yarn|k8s://|spark://", master):
+        raise DataError(f"'{master}' names no cluster. Write it as spark://HOST:7077, or leave --master out for this machine.")
+    if found:
+        try:
+            socket.create_connection((found[1].strip("[]"), int(found[2])), ANSWERS).close()
+        except OSError:
+            raise DataError(f"No Spark cluster answers at {master}. Start one, or use --engine duckdb on this machine.") from None
