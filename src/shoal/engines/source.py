@@ -66,8 +66,8 @@ class RowsElsewhere:
             if 3 * many > self.memory:  # what is grouped, its codes, and what a plan makes of them
                 raise too_many(columns, self.memory)
             rows = np.asarray(table.column(len(columns)).combine_chunks()).astype(np.int64)
-            arrow = table.select(list(columns)).cast(pa.schema([self.parts.schema.field(c) for c in columns]))
-            parts.append(Counts(replace(self.like, arrow=arrow.combine_chunks()), rows))
+            arrow = pa.table([_typed(table.column(c), self.parts.schema.field(c).type) for c in columns], names=list(columns))
+            parts.append(Counts(replace(self.like, arrow=arrow), rows))
         return Counts.merged(parts)
 
     def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -179,6 +179,11 @@ def _ids_of(ids: Path | None, rows: IntArray) -> UintArray:
     found = pq.read_table(sorted(str(path) for path in ids.glob("*.parquet")), filters=between).sort_by("row")
     id_, number = (np.asarray(found.column(name).combine_chunks()) for name in ("id", "number"))
     return np.asarray(id_.view(np.uint64) + number.astype(np.uint64) * NUMBERED)
+
+
+def _typed(column: pa.ChunkedArray, type_: pa.DataType) -> pa.Array:
+    """In the type of the files: an engine may have another for what is never there."""
+    return pa.nulls(len(column)) if pa.types.is_null(type_) else column.cast(type_).combine_chunks()
 
 
 def too_many(columns: Sequence[str], memory: int) -> DataError:

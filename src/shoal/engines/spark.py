@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,14 @@ AT_ONCE = 4  # tasks for each core that are handed out together
 ANSWERS = 8.0  # seconds in which a cluster must answer
 OLDEST = 17  # Java
 _COUNT = "how many rows"
+_SILENT = """rootLogger.level = fatal
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %m%n
+"""  # what goes wrong is said in a sentence
 _known: dict[str, Callable[[Any], Any]] = {}  # in a worker: the task it did last
 
 
@@ -46,7 +55,9 @@ class SparkEngine:
     def at(master: str, memory: int, aside: Path) -> SparkEngine:
         """A session on a cluster, or on all cores of this machine."""
         try:
-            from pyspark.sql import SparkSession
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+                from pyspark.sql import SparkSession
         except ImportError:
             raise DataError("Clusters need an extra, and Java 17 or newer: pip install 'shoal[spark]'.") from None
         _refuse_without_java()
@@ -56,14 +67,15 @@ class SparkEngine:
         here = not master or re.match(r"local|spark://(127\.|localhost|\[::1\])", master)
         if here:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        quiet = aside / "log4j2.properties"
-        quiet.write_text("rootLogger.level = off\n", encoding="utf-8")
+        (aside / "conf").mkdir()
+        (aside / "conf" / "log4j2.properties").write_text(_SILENT, encoding="utf-8")
+        os.environ.setdefault("SPARK_CONF_DIR", str(aside / "conf"))
         settings = {
             "spark.ui.enabled": "false",
             "spark.sql.caseSensitive": "true",
             "spark.sql.session.timeZone": "UTC",
             "spark.driver.memory": f"{max(memory // 2, 1 << 29) >> 20}m",
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet}",
+            "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(aside),
             **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if here else {}),
         }
@@ -81,7 +93,7 @@ class SparkEngine:
         from pyspark import cloudpickle
 
         self._made += 1
-        name, sent = f"{os.getpid()}-{id(self)}-{self._made}", self._context.broadcast(cloudpickle.dumps(task))
+        name, sent = f"{os.getpid()}-{id(self)}-{self._made}", self._context.broadcast(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
 
         def do(item: A) -> tuple[B | None, ShoalError | None]:
             return _done(name, sent, item)
@@ -90,7 +102,7 @@ class SparkEngine:
         try:
             for begin in range(0, len(items), at_once):
                 some = list(items[begin : begin + at_once])
-                for found, refused in self._asked(lambda some=some: self._context.parallelize(some, len(some)).map(do).collect()):
+                for found, refused in self._asked(self._context.parallelize(some, len(some)).map(do).collect):
                     if refused is not None:
                         raise refused
                     yield found

@@ -40,7 +40,7 @@ def compare(recipes: Sequence[tuple[str, Recipe]], seed: int | None = None, prog
     """Protect, measure and attack with each; nothing is written. A table that several recipes share is read once."""
     tried = []
     secret = new_secret() if seed is None else seed
-    tables: dict[tuple[Path, str], Table] = {}
+    tables: dict[tuple[tuple[str, ...], str], Table] = {}
     for done, (label, recipe) in enumerate(recipes):
         progress("comparing", done, len(recipes))
         place = (tuple(map(os.path.realpath, recipe.inputs)), repr(sorted(recipe.reading.items())))
