@@ -83,6 +83,12 @@ class Elsewhere(Source, Protocol):
         """The rows that a change makes of each batch; and what it said of each, its rows aside."""
         ...
 
+    def by_block(
+        self, block_of: Callable[[Table], IntArray], many: int, change: Callable[[Table], Mapping[str, Any]]
+    ) -> tuple[Elsewhere, list[Changed]]:
+        """The rows of each block with the columns that a change makes of them; and which rows of all each block has."""
+        ...
+
     def released(
         self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path
     ) -> Written:

@@ -10,6 +10,8 @@ from shoal.engines.duckdb import DuckDBEngine
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.staging import opened
 from shoal.errors import ShoalError
+from shoal.methods import microaggregation
+from shoal.methods.blocks import BlockMethod
 from shoal.methods.recoding import BatchMethod
 from shoal.registry import known
 from shoal.roles import Roles
@@ -20,7 +22,7 @@ from shoal.testing_tables import tables
 from shoal.writing import as_parquet
 
 SECRET = 11
-SPLIT = {name: cls for name, cls in known("method").items() if issubclass(cls, BatchMethod)}
+SPLIT = {name: cls for name, cls in known("method").items() if issubclass(cls, BatchMethod | BlockMethod)}
 ENGINES = {"memory": lambda aside: MemoryEngine(), "duckdb": lambda aside: DuckDBEngine(1 << 28, aside)}
 
 
@@ -59,6 +61,8 @@ def elsewhere(tmp_path, engine, paths, roles, steps):
 def test_engines_release_what_memory_does(name, kind, tmp_path, monkeypatch):
     monkeypatch.setattr(spill, "LONGEST", 10)
     monkeypatch.setattr("shoal.parts.STRETCH", 5)
+    monkeypatch.setattr(microaggregation, "MOST_ROWS", 10)
+    monkeypatch.setattr(microaggregation, "LEAST_GROUPS", 1)
     table, roles = tables()[kind]
     roles = Roles.parse({key: value for key, value in roles.plain().items() if key != "target" or name})
     method = SPLIT[name].parse({"k": 2} if "k" in SPLIT[name].model_fields else {"map": "a=b"} if False else {})

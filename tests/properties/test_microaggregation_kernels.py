@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.contracts import quiet
 from shoal.kernels import mdav
-from shoal.kernels.blocks import block_cuts, block_of, block_of_rows, mdav_large_groups
+from shoal.kernels.blocks import block_cuts, block_of, block_of_rows, mdav_large_groups, without_small_blocks
 from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed, mdav_groups_mixed_naive, mdav_groups_naive
 from shoal.kernels.refine import swap_refinement
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
 from shoal.methods import microaggregation
-from shoal.methods.coordinates import Coordinates
+from shoal.randomness import chance_for
+from shoal.roles import Roles
+from shoal.table import Table
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -250,16 +251,37 @@ def test_outer_blocks_are_about_halves_whatever_the_scale() -> None:
     assert np.bincount(block_of(points, block_cuts(points, 1000))).min() > 560
 
 
-def test_nothing_crosses_an_outer_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = table("random", 3000, 3, 8)
+@pytest.mark.parametrize("drawn", [400_000, 1000])
+def test_nothing_crosses_an_outer_block(monkeypatch: pytest.MonkeyPatch, drawn: int) -> None:
     monkeypatch.setattr(microaggregation, "MOST_ROWS", 700)
-    groups = microaggregation.MdavLarge(k=4).groups(Coordinates(points, np.empty((3000, 0), np.int64)), quiet)
-    blocks = block_of(points, block_cuts(points, 700))
+    monkeypatch.setattr("shoal.methods.blocks.DRAWN", drawn)
+    points = table("random", 3000, 3, 8)
+    names = ("a", "b", "c")
+    rows, method = Table.of(dict(zip(names, points.T))), microaggregation.MdavLarge(k=4)
+    roles, chance = Roles(quasi=names), chance_for(3)
+    plan = method.blocks(rows, roles, chance)
+    blocks = plan.block_of(rows)
+    assert 4 <= plan.many == blocks.max() + 1
+    assert np.bincount(blocks).max() <= 900
+    released = method.protect(rows, roles, chance)
+    groups = np.unique(released.table.numbers(names), axis=0, return_inverse=True)[1].reshape(-1)
     check_sizes(groups, 3000, 4)
-    assert len(set(zip(groups.tolist(), blocks.tolist(), strict=True))) == groups.max() + 1
+    assert len(set(zip(groups.tolist(), blocks[released.source_row].tolist(), strict=True))) == groups.max() + 1
     shuffled = np.random.default_rng(1).permutation(3000)
-    again = microaggregation.MdavLarge(k=4).groups(Coordinates(points[shuffled], np.empty((3000, 0), np.int64)), quiet)
-    assert np.array_equal(again, groups[shuffled])
+    again = method.protect(rows.take(shuffled), roles, chance)
+    assert np.array_equal(again.table.numbers(names), released.table.numbers(names))
+
+
+def test_a_cut_that_leaves_too_few_rows_is_not_made() -> None:
+    points = table("random", 1000, 2, 5)
+    cuts = block_cuts(points, 100)
+    many = np.bincount(block_of(points, cuts))
+    assert np.array_equal(block_of(points, without_small_blocks(cuts, many, 1)), block_of(points, cuts))
+    fewer = without_small_blocks(cuts, many, 150)
+    again = np.bincount(block_of(points, fewer))
+    assert again.min() >= 150
+    assert again.sum() == 1000
+    assert not block_of(points, without_small_blocks(cuts, many, 600)).any()
 
 
 def test_large_groups_are_about_as_good_as_mdav() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -131,9 +132,42 @@ class RowsElsewhere:
             return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
 
         made = list(self.each(write, chance))
+        return self._over_changed(out, made), made
+
+    def by_block(
+        self, block_of: Callable[[Table], IntArray], many: int, change: Callable[[Table], Mapping[str, Any]]
+    ) -> tuple[RowsElsewhere, list[Changed]]:
+        """Rows are put aside by block; then every block is changed and written."""
+        number = len(list(self.aside.iterdir()))
+        aside, out = _made(self.aside / f"blocks-{number}"), _made(self.aside / f"changed-{number}")
+        like = self.like
+
+        def put(batch: Batch) -> tuple[Path, pa.Schema]:
+            table = batch.table.plain.append_column(ROW, pa.array(batch.rows))
+            path = aside / f"{int(batch.rows[0]):015d}.arrow"
+            return path, put_aside(path, table, block_of(batch.table), many)
+
+        pieces = list(self.each(put, None))
+        paths, schema = [path for path, _ in pieces], pa.unify_schemas([one for _, one in pieces], promote_options="permissive")
+
+        def write(block: int) -> Changed:
+            rows = taken_back(paths, block, schema)
+            table = replace(like, arrow=rows.drop_columns([ROW]))
+            table = table.with_columns(change(table))
+            pq.write_table(table.plain, out / f"{block:09d}.parquet")
+            row = np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
+            return Changed(replace(table, arrow=table.plain.slice(0, 0)), row)
+
+        made = []
+        for done, one in enumerate(self.engine.each(write, range(many)), 1):
+            made.append(one)
+            self.progress("blocks", done, many)
+        return self._over_changed(out, made), made
+
+    def _over_changed(self, out: Path, made: Sequence[Changed]) -> RowsElsewhere:
         schema = pa.unify_schemas([one.table.arrow.schema for one in made], promote_options="permissive")
         like = replace(made[0].table, arrow=schema.empty_table())
-        return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), schema), like=like), made
+        return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), schema), like=like)
 
     def released(
         self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path

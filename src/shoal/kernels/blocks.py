@@ -80,6 +80,27 @@ def block_of(points: FloatArray, cuts: BlockCuts) -> IntArray:
     return block
 
 
+def without_small_blocks(cuts: BlockCuts, rows: IntArray, least: int) -> BlockCuts:
+    """The same without cuts that leave fewer than `least` rows on a side; `rows` of each block may be other than those that were cut."""
+    below, column, block = np.zeros(len(cuts.block), np.int64), cuts.column.copy(), np.full(len(cuts.block), -1)
+    for node in range(len(below) - 1, -1, -1):  # children come after their parents
+        if cuts.block[node] >= 0:
+            below[node] = rows[cuts.block[node]]
+            continue
+        sides = below[cuts.left[node]], below[cuts.right[node]]
+        below[node] = sum(sides)
+        if min(sides) < least:
+            column[node] = -1
+    waiting, made = [0], 0
+    while waiting:
+        node = waiting.pop()
+        if column[node] < 0:
+            block[node], made = made, made + 1
+        else:
+            waiting += [int(cuts.right[node]), int(cuts.left[node])]
+    return cuts._replace(column=column, block=block, rows=below)
+
+
 def _cut(points: FloatArray) -> tuple[int, float] | None:
     low, high = points.min(axis=0), points.max(axis=0)
     for column in np.argsort(low - high, kind="stable"):

@@ -130,13 +130,17 @@ def as_points(coordinates: Coordinates) -> FloatArray:
     blocks = [coordinates.points]
     for j in range(coordinates.nominal.shape[1]):
         codes = coordinates.nominal[:, j]
-        width = int(codes.max(initial=0)) + 1
-        corners = np.eye(width)
-        if width > FEW:
-            corners = np.random.default_rng(width).standard_normal((width, FEW))
-            corners /= np.linalg.norm(corners, axis=1, keepdims=True)
-        blocks.append(corners[codes] / np.sqrt(2))
+        blocks.append(corners_of(int(codes.max(initial=0)) + 1)[codes])
     return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else coordinates.points
+
+
+def corners_of(many: int) -> FloatArray:
+    """A point for each of so many codes."""
+    corners = np.eye(many)
+    if many > FEW:
+        corners = np.random.default_rng(many).standard_normal((many, FEW))
+        corners /= np.linalg.norm(corners, axis=1, keepdims=True)
+    return np.asarray(corners / np.sqrt(2))
 
 
 def representatives(table: Table, roles: Roles, columns: Sequence[str], groups: IntArray) -> dict[str, pa.Array]:

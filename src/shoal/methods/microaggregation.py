@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.contracts import Progress, Scope, Source, quiet
-from shoal.kernels.blocks import BLOCK_ROWS, MOST_ROWS, block_cuts, block_of, mdav_large_groups
+from shoal.kernels.blocks import BLOCK_ROWS, MOST_ROWS, mdav_large_groups
 from shoal.kernels.mdav import mdav_groups, mdav_groups_mixed
 from shoal.kernels.refine import swap_refinement
 from shoal.kernels.scaling import standardized
 from shoal.kernels.univariate import fixed_univariate_groups, optimal_univariate_groups
 from shoal.kernels.v_mdav import v_mdav_groups
+from shoal.methods.blocks import BlockMethod, Blocks, constant_ones, cut_blocks, points_of, scaled
 from shoal.methods.coordinates import ColumnMethod, Coordinates, Standardize, as_points, constant_columns, coordinates_of, representatives
-from shoal.methods.recoding import by_id
 from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
+from shoal.rows import bare_ids
 from shoal.table import Table
 
+LEAST_GROUPS = 6  # of an outer block
 Refine = Literal["none", "swap"]
 Grouping = Literal["fixed", "optimal"]
 
@@ -80,46 +82,48 @@ class Mdav(Multivariate):
         return mdav_groups(coordinates.points, self.k, progress=told)
 
 
-class MdavLarge(Multivariate):
+class MdavLarge(BlockMethod):
     """MDAV inside blocks of neighbouring records, then swaps between blocks: for tables where exact MDAV takes too long.
 
     MDAV is that of Domingo-Ferrer & Mateo-Sanz 2002; blocks and swaps are shoal's own.
     It differs from `mdav` in its groups, not in its promise: records are first cut at medians of the widest column into blocks, so a
-    group near a cut is found only by the swaps that follow. Nothing crosses the cuts between blocks of 100,000 records. On correlated data
+    group near a cut is found only by the swaps that follow. Nothing crosses the cuts between blocks of about 100,000 records. On correlated data
     its sum of squares is about exact MDAV's, on independent columns a few per cent above.
     """
 
     name: ClassVar[str] = "mdav-large"
     title: ClassVar[str] = "Blocked MDAV with swap refinement"
     scope: ClassVar[Scope] = "block"
+    guarantees: ClassVar[tuple[str, ...]] = ("k-anonymity",)
+    takes: ClassVar[tuple[Scale, ...]] = ("numeric", "ordinal", "nominal")
+    k: int = Field(3, ge=2, description="Smallest group size")
+    standardize: Standardize = Field(
+        "deviation", description="Whether numeric columns are divided by their sample standard deviation before distances are taken"
+    )
     block_rows: int = Field(BLOCK_ROWS, ge=10, description="Most rows that MDAV sees at once, raised to 6 k where k is large")
     refine: Refine = Field("swap", description="swap: exchange records between neighbouring groups while the sum of squares falls")
 
-    def protect(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Release:
-        """Rows are put in the order of their ids first, so that neither their order nor their batches decide anything."""
-        rows, order = by_id(table, chance)
-        made = super().protect(rows, roles, chance, progress)
-        return replace(made, source_row=order[made.source_row])
+    def blocks(self, table: Source, roles: Roles, chance: Chance, progress: Progress = quiet) -> Blocks:
+        """Cut at medians of what all rows have in common; each block by itself, its rows in the order of their values."""
+        columns = self.chosen(table, roles, self.takes)
+        self.enough_rows(len(table), self.k)
+        places = scaled(table, roles, columns, self.standardize)
 
-    def groups(self, coordinates: Coordinates, progress: Progress) -> IntArray:
-        """Each outer block by itself, its rows in the order of their values."""
-        points = as_points(coordinates)
-        blocks = block_of(points, block_cuts(points, max(MOST_ROWS, 20 * self.k)))
-        groups = np.empty(len(points), np.int64)
-        made = done = 0
-        for block in range(int(blocks.max()) + 1):
-            rows = np.flatnonzero(blocks == block)
-            rows = rows[np.lexsort(points[rows].T[::-1])]
-            inside = mdav_large_groups(points[rows], self.k, self.block_rows, most_passes=None if self.refine == "swap" else 0)
-            groups[rows] = made + inside
-            made += int(inside.max()) + 1
-            done += len(rows)
-            progress(self.name, done, len(points))
-        return groups
+        def points(rows: Table) -> FloatArray:
+            return points_of(places, rows)
 
-    def refined(self, coordinates: Coordinates, groups: IntArray) -> IntArray:
-        """They are already, inside their blocks."""
-        return groups
+        block, many = cut_blocks(table, points, max(MOST_ROWS, 3 * LEAST_GROUPS * self.k), LEAST_GROUPS * self.k, chance)
+
+        def change(rows: Table) -> dict[str, Any]:
+            at = points(rows)
+            order = np.lexsort((bare_ids(rows, chance), *at.T[::-1]))
+            groups = mdav_large_groups(at[order], self.k, self.block_rows, most_passes=None if self.refine == "swap" else 0)
+            found = representatives(rows.take(order), roles, columns, groups)
+            back = pa.array(np.argsort(order))
+            return {column: values.take(back) for column, values in found.items()}
+
+        step = self.step(columns, self.guarantees, (Promise("k-anonymity", self.k, columns),))
+        return Blocks(step, many, block, change, constant_ones(table, roles, columns))
 
 
 class VMdav(Multivariate):

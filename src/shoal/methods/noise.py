@@ -11,7 +11,7 @@ from pydantic import Field
 from shoal.arrays import FloatArray
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.errors import counted
-from shoal.methods.coordinates import constant_columns
+from shoal.methods.blocks import constant_ones
 from shoal.methods.recoding import BatchMethod, Change, Decision
 from shoal.randomness import Chance
 from shoal.roles import Roles
@@ -49,7 +49,7 @@ class Noise(BatchMethod):
             known = [j for j in range(len(columns)) if not np.isnan(values[:, j]).all()]
             return Change({columns[j]: batch.table.as_column(columns[j], moved[:, j]) for j in known}, tally=beyond)
 
-        warnings = constant_columns(table.counts(columns).table, columns, len(table))
+        warnings = constant_ones(table, roles, columns)
         progress("noise", 1, 1)
         return Decision(self.step(columns, ()), noisy, warnings, chance=chance, seen=_beyond_calendar)
 

@@ -75,7 +75,7 @@ def applied(source: Source, decision: Decision, roles: Roles, chance: Chance) ->
         return inside.table.with_columns({**changed.columns, **spread(decision, changed)}), inside, changed.tally
 
     tables, batches, tallies = zip(*source.each(change, chance))
-    whole = tables[0] if len(tables) == 1 else _together(tables)
+    whole = together(tables)
     whole = replace(whole, cells=whole.cells | decision.cells, labels={**whole.labels, **decision.labels})
     warnings = (*decision.warnings, *decision.seen(sum(map(Counter, tallies), Counter())))
     made = Release.of(whole, {}, roles, decision.step, chance, warnings, np.concatenate([batch.ids for batch in batches]))
@@ -176,15 +176,10 @@ def spread_values(one: NewValues, batch: Batch) -> Any:
     return _spread(one.values, places) if one.notation == "cells" else one.values.take(places)
 
 
-def by_id(source: Source, chance: Chance) -> tuple[Table, IntArray]:
-    """All rows in the order of their ids, which follows from the rows alone; and where each stood."""
-    batches = list(source.each(lambda batch: batch, chance))
-    whole = batches[0].table if len(batches) == 1 else _together([batch.table for batch in batches])
-    order = np.argsort(np.concatenate([batch.ids for batch in batches]), kind="stable")
-    return whole.take(order), order
-
-
-def _together(tables: Sequence[Table]) -> Table:
+def together(tables: Sequence[Table]) -> Table:
+    """Rows of several batches in one table."""
+    if len(tables) == 1:
+        return tables[0]
     arrow = pa.concat_tables([table.plain for table in tables], promote_options="permissive")
     return replace(tables[0], arrow=arrow.combine_chunks())
 

@@ -19,6 +19,7 @@ from shoal.arrays import IntArray
 from shoal.contracts import Changed, Elsewhere, Method, Progress, Written, quiet
 from shoal.distinct import DistinctValues
 from shoal.errors import ParameterError
+from shoal.methods.blocks import BlockMethod
 from shoal.methods.recoding import BatchMethod, Change, Decision, NewValues, spread, spread_values
 from shoal.randomness import Chance, chance_for
 from shoal.reading import read_as
@@ -85,7 +86,7 @@ def refuse_elsewhere(roles: Roles, steps: Sequence[Method]) -> None:
     if not steps:
         raise ParameterError("There is nothing to do: name a method.")
     for step in steps:
-        if not isinstance(step, BatchMethod):
+        if not isinstance(step, BatchMethod | BlockMethod):
             why = (
                 "looks at all rows at once"
                 if step.scope == "table"
@@ -114,10 +115,13 @@ def protected(rows: Elsewhere, roles: Roles, steps: Sequence[Method], secret: in
     warnings: list[str] = []
     now, under, origin = rows, roles, np.empty(0, np.int64)
     for number, step in enumerate(steps, 1):
-        assert isinstance(step, BatchMethod)
         chance = chance_for(secret, "step", number, step.name)
         under = _for_a_further_step(now, under, made, steps[:number])
-        decision = step.decide(now, under, chance, progress)
+        if isinstance(step, BlockMethod):
+            now, origin, decision = _block_by_block(now, step, under, chance, origin, progress)
+        else:
+            assert isinstance(step, BatchMethod)
+            decision = step.decide(now, under, chance, progress)
         refuse_lost_columns(made, [column for column in now.columns if column not in under.removed], step.name)
         after = _After.of(now, decision, under, chance, origin)
         made.append(decision.step)
@@ -131,6 +135,16 @@ def protected(rows: Elsewhere, roles: Roles, steps: Sequence[Method], secret: in
         seen = decision.seen(sum(map(Counter, tallies), Counter()))
         warnings += [one for one in (*decision.warnings, *seen) if one not in warnings]
     return Protected(written, after.like, tuple(made), tuple(warnings))
+
+
+def _block_by_block(
+    now: Elsewhere, step: BlockMethod, roles: Roles, chance: Chance, origin: IntArray, progress: Progress
+) -> tuple[Elsewhere, IntArray, Decision]:
+    """The rows with what their blocks have become, in the order of blocks; there is nothing left to decide of them."""
+    plan = step.blocks(now, roles, chance, progress)
+    after, made = now.by_block(plan.block_of, plan.many, plan.change)
+    rows = np.concatenate([one.rows for one in made])
+    return after, origin[rows] if len(origin) else rows, Decision(plan.step, lambda batch: Change(), plan.warnings)
 
 
 def _for_a_further_step(now: Elsewhere, roles: Roles, made: Sequence[Step], steps: Sequence[Method]) -> Roles:
