@@ -22,6 +22,7 @@ from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
 from shoal.roles import Roles, level_places
+from shoal.runs.drawn import among, by_combinations, estimated, why_not_attacked, why_not_measured
 from shoal.runs.persons import one_row_each
 from shoal.score import AttackResult, Knowledge, OutlierHits, Score
 from shoal.table import Table
@@ -62,8 +63,8 @@ class TableSubject:
         object.__setattr__(self, "knowledge", given)
 
     def measure(self, one: Measure, secret: int) -> Score:
-        """A measure of a table needs no chance."""
-        return one.measure(self.original, self.release, self.roles)
+        """A measure of a table needs no chance. Of rows that do not fit into memory it says what a draw of them does."""
+        return estimated(one, one.measure(self.original, self.release, self.roles), self.release)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
         """Every attack has a stream of its own. Where persons are known, one that looks for records looks for persons. One that
@@ -71,10 +72,12 @@ class TableSubject:
         assert self.knowledge is not None
         rng = rng_for(secret, "attack", one.name)
         alone = one_row_each(self.original, self.release, self.knowledge) if one.looks_for == "records" else None
-        if alone is None:
-            found = one.attack(self.original, self.release, self.knowledge, rng, progress)
-        else:
-            found = alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
+        original, release = (self.original, self.release) if alone is None else (alone.original, alone.release)
+        columns = self.knowledge.known_columns()
+        searched = by_combinations(original, release, columns, secret)
+        found = among(one.attack(original, searched, self.knowledge, rng, progress), searched, release, columns)
+        if alone is not None:
+            found = alone.of_persons(found)
         if found.risk != "linkage" or found.per_record is None:
             return found
         persons = self.original.codes(self.roles.person[0]) if found.unit == "persons" else None
@@ -88,12 +91,14 @@ class TableSubject:
 
     def why_not_measured(self, one: Measure) -> str:
         """Empty where it applies."""
-        return one.applies(self.original, self.release, self.roles)
+        return one.applies(self.original, self.release, self.roles) or why_not_measured(one, self.release)
 
     def why_not_attacked(self, one: Attack) -> str:
         """Empty where it applies."""
         assert self.knowledge is not None
-        return one.applies(self.original, self.release, self.knowledge)
+        return one.applies(self.original, self.release, self.knowledge) or why_not_attacked(
+            one, self.original, self.release, self.knowledge
+        )
 
 
 def farthest_records(original: Table, roles: Roles, columns: Sequence[str]) -> BoolArray:
