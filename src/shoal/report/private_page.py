@@ -42,6 +42,7 @@ class Riskiest:
     records: int = 0
     of: int = 0
     beyond: tuple[tuple[str, int], ...] = ()  # attacks that know more than the quasi-identifiers, and how many records they find so
+    numbered: str = "in the original, without its header"  # where rows are counted
 
 
 def riskiest_records(riskiest: Riskiest) -> str:
@@ -58,8 +59,8 @@ def riskiest_records(riskiest: Riskiest) -> str:
     rest = f"; the {shown} shown are the riskiest, and of equals the farthest from the middle" if riskiest.of > shown else ""
     note = (
         f"<p>Attacks find {counted(riskiest.records, 'record')} with some likelihood, {percent(top)} at most, in "
-        f"{counted(riskiest.of, 'group')} of equal released cells and equal risk{rest}. Rows are counted from 1 in the original, without its "
-        "header.</p>"
+        f"{counted(riskiest.of, 'group')} of equal released cells and equal risk{rest}. Rows are counted from 1 "
+        f"{riskiest.numbered}.</p>"
     )
     because = {group.because for group in riskiest.groups}
     shared = because.pop() if len(because) == 1 else ""  # what is true of all is said once
