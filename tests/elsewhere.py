@@ -1,11 +1,17 @@
 """Releases whose rows are said to live elsewhere: a stand-in, since a Table answers all that an engine is asked."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from shoal.counts import Counts, Moments
+from shoal.errors import TooManyCombinations
+from shoal.randomness import Chance
 from shoal.release import PERSON, Release
+from shoal.rows import Batch
 from shoal.score import Knowledge
 from shoal.table import Table
 
@@ -31,6 +37,34 @@ def elsewhere(original: Table, release: Release, share: float = 1.0, seed: int =
         leaves=None,  # nobody has looked at the draw
         warnings=(),
     )
+
+
+@dataclass(frozen=True)
+class TooDifferent:
+    """Rows that cannot be counted where they have more combinations than `most`; they come in batches."""
+
+    table: Table
+    most: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.table.columns
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def counts(self, columns: Sequence[str]) -> Counts:
+        counts = self.table.counts(columns)
+        if len(counts) > self.most:
+            raise TooManyCombinations("They are too different.")
+        return counts
+
+    def moments(self, columns: Sequence[str]) -> Moments:
+        return self.table.moments(columns)
+
+    def each(self, task: Any, chance: Chance | None) -> Iterator[Any]:
+        for rows in np.array_split(np.arange(len(self)), 3):
+            yield task(Batch(self.table.take(rows), np.zeros(0, np.uint64), rows))
 
 
 @dataclass(frozen=True)

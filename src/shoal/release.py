@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,10 @@ from shoal.once import Once
 from shoal.promises import K_ANONYMITY, Promise
 from shoal.randomness import Chance
 from shoal.roles import Roles
-from shoal.rows import hashed_levels, row_ids
+from shoal.rows import Batch, hashed_levels, row_ids
 from shoal.table import Table
 
+One = TypeVar("One")
 PERSON = "\x00person"  # the column of released rows that says whose each is, where that is known; no column of a file can be named so
 
 FOUND = {  # what searches find, in words; other names speak for themselves
@@ -66,14 +67,15 @@ class Leaving:
     guessing: float | None = None  # the share that the commonest value is right for
 
 
-class Elsewhere(Protocol):
-    """Rows that do not fit into memory, and what may be asked of them. A Table could be such rows, too."""
+class CountedRows(Protocol):
+    """Rows that do not fit into memory, and what is asked of them. A Table could be such rows, too."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
     def __len__(self) -> int: ...
     def counts(self, columns: Sequence[str]) -> Counts: ...
     def moments(self, columns: Sequence[str]) -> Moments: ...
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,8 +96,8 @@ class Release:
         default=None, repr=False
     )  # PRIVATE: whose each row is, as codes of the original, where a column says it
     leaves: tuple[Leaving, ...] | None = field(default=None, repr=False)  # what gives something away, worst first; None: nobody has looked
-    rows: Elsewhere | None = field(default=None, repr=False)  # all released rows, where the table is a draw; written in the table's cells
-    originals: Elsewhere | None = field(
+    rows: CountedRows | None = field(default=None, repr=False)  # all released rows, where the table is a draw; written in the table's cells
+    originals: CountedRows | None = field(
         default=None, repr=False
     )  # PRIVATE: all originals, as roles read them; asked for counts, never for rows
     stands_for: IntArray | None = field(default=None, repr=False)  # of a table of combinations: how many released rows have each
@@ -170,10 +172,14 @@ class Release:
 
     def _counts(self, columns: Sequence[str]) -> Counts:
         if self.rows is not None:
-            return _as_in(self.table, self.rows.counts(columns))
+            return self.read(self.rows.counts(columns))
         if PERSON not in columns:
             return self.table.counts(columns)
         return replace(self.table, arrow=self.table.arrow.append_column(PERSON, pa.array(self.persons))).counts(columns)
+
+    def read(self, counts: Counts) -> Counts:
+        """Counts of released rows, their cells read as those of the table are."""
+        return _as_in(self.table, counts)
 
     def values(self, column: str) -> Table:
         """A table that has every value of a released column."""
@@ -187,7 +193,7 @@ class Release:
         return self.once(("values before", column), lambda: _as_in(original, rows.counts([column])), original)
 
     @property
-    def released_originals(self) -> Elsewhere | None:
+    def released_originals(self) -> CountedRows | None:
         """All originals, where they are elsewhere and were all released."""
         return None if self.originals is None or len(self.originals) != self.total else self.originals
 

@@ -26,9 +26,9 @@ Needs = Literal["release", "original"]
 # figure of a draw is no estimate of that of all, as sums are not.
 OfADraw = Literal["exact", "estimate", "withheld"]
 
-# What an attack can look among: released rows, each of them one; or combinations of what the intruder knows, each of which may stand for
-# several rows (`Release.stands_for`), so that it can be tried where the rows do not fit into memory.
-LooksAmong = Literal["rows", "combinations"]
+# What an attack can look among: released rows, each of them one; combinations of what the intruder knows, each of which may stand for several
+# rows (`Release.stands_for`); or all values of single columns beside them. But for the first, rows need not fit into memory.
+LooksAmong = Literal["rows", "combinations", "values"]
 
 # Whom an attack looks for: records (persons, where it is known whose each row is), or all records of a household together.
 LooksFor = Literal["records", "households"]

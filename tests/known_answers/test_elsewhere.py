@@ -1,5 +1,6 @@
 """Evidence about rows that do not fit into memory, worked by hand: classes of all rows, estimates of a draw, attacks among combinations."""
 
+import re
 from dataclasses import replace
 from typing import ClassVar, get_args
 
@@ -30,7 +31,7 @@ from shoal.runs.unit import unit_of
 from shoal.score import Knowledge, LooksAmong, OfADraw
 from shoal.table import Table
 from shoal.writing import write_table
-from tests.elsewhere import elsewhere
+from tests.elsewhere import TooDifferent, elsewhere
 
 COLOURS = Table.of({"colour": list("aaaabb"), "ill": ["flu", "flu", "cold", "hiv", "flu", "flu"]})
 ROLES = Roles(quasi=("colour",), confidential=("ill",)).check(COLOURS)
@@ -189,6 +190,7 @@ def test_among_fewer_combinations_no_less_is_found(noisy, monkeypatch):
     assert "Looked among" not in full[0].note
     assert "Looked among 1,000 of 4,000 combinations" in fewer[0].note
     assert "at most this" in fewer[0].note
+    assert "Looked among" not in fewer[1].note
     assert (fewer[0].per_record >= full[0].per_record - 1e-12).all()
     assert fewer[0].rate > full[0].rate
     assert fewer[1].rate == pytest.approx(full[1].rate, abs=1e-12)
@@ -243,3 +245,25 @@ def test_an_identifier_that_repeats_is_told_without_the_counts_of_a_draw():
     assert unit_of(original, release, roles).warning.startswith(
         "An identifier repeats. If it numbers persons, k = 5 rows may be one person"
     )
+
+
+def test_rows_too_different_to_be_counted_are_still_searched(noisy, monkeypatch):
+    """Figures that need all classes have none, and say why; attacks look among combinations with a small hash, and those of the draw."""
+    patients, whole, roles = noisy
+    original, release = elsewhere(patients, whole, 0.1)
+    full = attack_all(TableSubject(original, release, roles)).results
+    different = replace(release, rows=TooDifferent(whole.table, 100))
+    subject = TableSubject(original, different, roles)
+    assert next(one for one in measure_all(subject, [KAnonymity()])).note == "They are too different."
+    every = attack_all(subject).results
+    for one, other in zip(full, every):
+        assert (one.name, one.rate) == (other.name, pytest.approx(other.rate, abs=1e-9))
+        assert "Looked among" not in other.note
+    monkeypatch.setattr(drawn, "MOST_COMBINATIONS", 1000)
+    subject = TableSubject(original, replace(different), roles)
+    fewer = attack_all(subject, [DistanceLinkage(scale="original")]).results[0]
+    among, of = (int(n.replace(",", "")) for n in re.search(r"Looked among ([0-9,]+) of ([0-9,]+) combinations", fewer.note).groups())
+    assert 1150 < among < 1450  # a quarter of 4,000, and the 400 of the draw that are not among these
+    assert 3500 < of < 4500
+    assert fewer.rate >= attack_all(TableSubject(original, release, roles), [DistanceLinkage(scale="original")]).results[0].rate
+    assert riskiest(original, different, roles, full).none == "They are too different."

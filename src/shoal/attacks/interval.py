@@ -31,7 +31,7 @@ class IntervalDisclosure(Params):
     title: ClassVar[str] = "Interval disclosure"
     risk: ClassVar[Risk] = "interval"
     looks_for: ClassVar[LooksFor] = "records"
-    looks_among: ClassVar[LooksAmong] = "combinations"
+    looks_among: ClassVar[LooksAmong] = "values"
     widest: int = Field(10, ge=1, le=50, description="Widest interval, in percent of the records; every whole percent up to it is averaged")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:

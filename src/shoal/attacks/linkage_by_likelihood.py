@@ -51,7 +51,8 @@ class ProbabilisticLinkage(LinkageAttack):
         progress("weighing agreements", 0, 1)
         sample = _sample(len(sides.known), len(sides.released), rng)
         counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance, view.stands_for)
-        model = expectation_maximization(counts, len(sides.tolerance), 1 / release.total, hold_share=self.share == "known")
+        among = release.total if view.stands_for is None else int(view.stands_for.sum())
+        model = expectation_maximization(counts, len(sides.tolerance), 1 / among, hold_share=self.share == "known")
         agree, disagree = weights(model.m, model.u)
         why = too_many_together(view, release)
         if self.assignment == "one-to-one" and why:

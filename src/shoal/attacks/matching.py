@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.cell import SUPPRESSED, cells_of, expected_numbers, is_generalized, read_all, value_shares
 from shoal.contracts import Attack
-from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.errors import DataError, ParameterError, TooManyCombinations, did_you_mean
 from shoal.kernels.groups import class_ids
 from shoal.kernels.scaling import Spread, standardized
 from shoal.params import Params
@@ -258,9 +258,14 @@ def _middle(before: FloatArray, original: Table, release: Release, column: str) 
 
 
 def _every(original: Table, release: Release, knowledge: Knowledge, column: str) -> Spread:
-    """All released values of a column, as the intruder reads them."""
-    counts = release.counts([column])
-    return Spread(_numeric(original, release, counts.table, knowledge, column)[1], counts.rows)
+    """All released values of a column, as the intruder reads them; where there are too many to be counted, those of the combinations."""
+    assert release.stands_for is not None
+    try:
+        counts = release.counts([column])
+        table, rows = counts.table, counts.rows
+    except TooManyCombinations:
+        table, rows = release.table, release.stands_for
+    return Spread(_numeric(original, release, table, knowledge, column)[1], rows)
 
 
 def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, IntArray]:

@@ -43,6 +43,7 @@ class Riskiest:
     of: int = 0
     beyond: tuple[tuple[str, int], ...] = ()  # attacks that know more than the quasi-identifiers, and how many records they find so
     numbered: str = "in the original, without its header"  # where rows are counted
+    none: str = "No record was singled out."  # what is said where there is no group
 
 
 def riskiest_records(riskiest: Riskiest) -> str:
@@ -53,7 +54,7 @@ def riskiest_records(riskiest: Riskiest) -> str:
         for name, records in riskiest.beyond
     )
     if not riskiest.groups:
-        return card("Riskiest records", beyond or "<p>No record was singled out.</p>")
+        return card("Riskiest records", beyond or f"<p>{safe(riskiest.none)}</p>")
     top = riskiest.groups[0].risk
     shown = len(riskiest.groups)
     rest = f"; the {shown} shown are the riskiest, and of equals the farthest from the middle" if riskiest.of > shown else ""

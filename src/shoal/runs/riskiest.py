@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.cell import SUPPRESSED
-from shoal.errors import counted
+from shoal.errors import TooManyCombinations, counted
 from shoal.kernels.groups import class_ids, persons_in_classes
 from shoal.release import PERSON, Release
 from shoal.report.private_page import RiskGroup, Riskiest
@@ -34,7 +34,10 @@ def riskiest(original: Table, release: Release, roles: Roles, results: Sequence[
         return Riskiest()
     place = np.full(len(original), -1)
     place[release.source_row[::-1]] = np.arange(len(release))[::-1]
-    classes = _classes(release, quasi)
+    try:
+        classes = _classes(release, quasi)
+    except TooManyCombinations as error:
+        return Riskiest(none=str(error))
     gives = np.where(place >= 0, 1 / classes.sizes[classes.of_row[place]], np.inf)  # the likelihood that a class gives
     beyond = {one.name: int((_risks(one) > gives + SAME).sum()) for one in found}
     beyond = {one.name: beyond[one.name] for one in found if 2 * beyond[one.name] > (_risks(one) > 0).sum()}
