@@ -24,6 +24,10 @@ class DataError(ShoalError):
     code: ClassVar[str] = "data"
 
 
+class TooManyCombinations(DataError):  # noqa: N818 - said of rows elsewhere, whose figures can then not be had
+    """Columns have more distinct combinations than can be counted in memory."""
+
+
 class RoleError(ShoalError):
     """A column was given a role it cannot have."""
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, TypeVar
 
-import numpy as np
-
 from shoal.certificate import AttackPart, CollectionCertificate, LeavesPart, MeasurePart, Summary, TableCertificate
 from shoal.release import Release
 from shoal.score import wilson
@@ -68,7 +66,7 @@ class Rounding:
     @classmethod
     def of_release(cls, release: Release) -> Rounding:
         """The same before there is a certificate."""
-        return cls(len(release) if release.persons is None else len(np.unique(release.persons)))
+        return cls(release.total if release.people is None else release.people)
 
     @property
     def few(self) -> bool:

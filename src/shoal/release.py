@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.arrays import IntArray, UintArray
+from shoal.arrays import FloatArray, IntArray, UintArray
+from shoal.counts import Counts, Moments
 from shoal.once import Once
 from shoal.promises import K_ANONYMITY, Promise
 from shoal.randomness import Chance
 from shoal.roles import Roles
-from shoal.rows import hashed_levels, row_ids
+from shoal.rows import Batch, hashed_levels, row_ids
 from shoal.table import Table
+
+One = TypeVar("One")
+PERSON = "\x00person"  # the column of released rows that says whose each is, where that is known; no column of a file can be named so
 
 FOUND = {  # what searches find, in words; other names speak for themselves
     "optimal": "no other choice loses less",
@@ -63,17 +67,43 @@ class Leaving:
     guessing: float | None = None  # the share that the commonest value is right for
 
 
+class CountedRows(Protocol):
+    """Rows that do not fit into memory, and what is asked of them. A Table could be such rows, too."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    def __len__(self) -> int: ...
+    def counts(self, columns: Sequence[str]) -> Counts: ...
+    def moments(self, columns: Sequence[str]) -> Moments: ...
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]: ...
+
+
 @dataclass(frozen=True, repr=False)
 class Release:
-    """`table` is the only part that may leave. Its rows are in a keyed order, carry no index, and identifiers are gone."""
+    """`table` is the only part that may leave. Its rows are in a keyed order, carry no index, and identifiers are gone.
+
+    Where the released rows do not fit into memory, `rows` has them all, and `table` a uniform draw of them, in a random order; the table that
+    `source_row` points into is then a uniform draw of the originals, those of the released rows drawn among them. Where it is known whose each
+    row is, persons are drawn, with all their rows, and `rows` has PERSON as a column.
+    """
 
     table: Table
     made_by: tuple[Step, ...]
     source_row: IntArray  # PRIVATE: release row -> original row, the truth that attacks are scored against
     roles: Roles = field(default_factory=Roles)  # what it was made under
     warnings: tuple[str, ...] = field(default=())
-    persons: IntArray | None = field(default=None, repr=False)  # PRIVATE: whose each row is, as codes, where a column says it
+    persons: IntArray | None = field(
+        default=None, repr=False
+    )  # PRIVATE: whose each row is, as codes of the original, where a column says it
     leaves: tuple[Leaving, ...] | None = field(default=None, repr=False)  # what gives something away, worst first; None: nobody has looked
+    rows: CountedRows | None = field(default=None, repr=False)  # all released rows, where the table is a draw; written in the table's cells
+    originals: CountedRows | None = field(
+        default=None, repr=False
+    )  # PRIVATE: all originals, as roles read them; asked for counts, never for rows
+    stands_for: IntArray | None = field(default=None, repr=False)  # of a table of combinations: how many released rows have each
+    found_at: IntArray | None = field(
+        default=None, repr=False
+    )  # PRIVATE: of such a table, the row that each original is found at; -1: none
     once: Once = field(default_factory=Once, init=False, compare=False)  # what several measures and attacks need
 
     @staticmethod
@@ -120,6 +150,67 @@ class Release:
         return replace(self.table, arrow=self.table.arrow.append_column(self.roles.person[0], pa.array(self.persons)))
 
     @property
+    def total(self) -> int:
+        """How many rows were released in all."""
+        return len(self.table) if self.rows is None else len(self.rows)
+
+    @property
+    def people(self) -> int | None:
+        """How many persons were released in all; None where it is not known whose each row is."""
+        if self.rows is None:
+            return None if self.persons is None else len(np.unique(self.persons))
+        return len(self.counts([PERSON])) if self.tells_persons else None
+
+    @property
+    def tells_persons(self) -> bool:
+        """Whether all released rows can be counted in persons."""
+        return self.persons is not None and (self.rows is None or PERSON in self.rows.columns)
+
+    def counts(self, columns: Sequence[str]) -> Counts:
+        """The distinct combinations of some columns, of which PERSON may be one, among all released rows; and how many rows have each."""
+        return self.once(("counts", *columns), lambda: self._counts(columns))
+
+    def _counts(self, columns: Sequence[str]) -> Counts:
+        if self.rows is not None:
+            return self.read(self.rows.counts(columns))
+        if PERSON not in columns:
+            return self.table.counts(columns)
+        return replace(self.table, arrow=self.table.arrow.append_column(PERSON, pa.array(self.persons))).counts(columns)
+
+    def read(self, counts: Counts) -> Counts:
+        """Counts of released rows, their cells read as those of the table are."""
+        return _as_in(self.table, counts)
+
+    def values(self, column: str) -> Table:
+        """A table that has every value of a released column."""
+        return self.table if self.rows is None else self.counts([column]).table
+
+    def values_before(self, original: Table, column: str) -> Counts:
+        """The distinct values of a column among all originals, and how many rows have each; `original` may be a draw of them."""
+        if self.originals is None:
+            return self.once(("values before", column), lambda: original.counts([column]), original)
+        rows = self.originals
+        return self.once(("values before", column), lambda: _as_in(original, rows.counts([column])), original)
+
+    @property
+    def released_originals(self) -> CountedRows | None:
+        """All originals, where they are elsewhere and were all released."""
+        return None if self.originals is None or len(self.originals) != self.total else self.originals
+
+    def deviations(self, columns: Sequence[str]) -> FloatArray | None:
+        """Of the originals of all released rows, where these are elsewhere and can be told."""
+        rows = self.released_originals
+        return None if rows is None or not columns else self.once(("deviations", *columns), lambda: rows.moments(columns).deviations)
+
+    def rows_of(self, originals: int) -> IntArray:
+        """The row that each of so many originals is found at; -1: none."""
+        if self.found_at is not None:
+            return self.found_at
+        row = np.full(originals, -1)
+        row[self.source_row] = np.arange(len(self.table))
+        return row
+
+    @property
     def promises(self) -> tuple[Promise, ...]:
         """What still holds: a promise about columns that a later step changed again is void."""
         standing: list[Promise] = []
@@ -143,6 +234,12 @@ class Release:
 
     def __repr__(self) -> str:
         return f"Release({self.table!r}, made by {', '.join(step.method for step in self.made_by) or 'others'})"
+
+
+def _as_in(table: Table, counts: Counts) -> Counts:
+    """Counts whose cells are read as those of a table are: as sets, as levels in an order, under names."""
+    read = replace(counts.table, cells=table.cells, orders=table.orders, labels=table.labels, date_formats=table.date_formats)
+    return replace(counts, table=read)
 
 
 def renumbered(table: Table, column: str, chance: Chance) -> pa.Array:

@@ -22,6 +22,14 @@ Risk = Literal["linkage", "interval", "membership", "reconstruction"]
 # What a measure looks at: what it computes from the release alone is published exactly, for anybody can compute it again.
 Needs = Literal["release", "original"]
 
+# What a measure makes of a release whose table is a draw: the figure of all rows, from their counts; an estimate of it; or none, where the
+# figure of a draw is no estimate of that of all, as sums are not.
+OfADraw = Literal["exact", "estimate", "withheld"]
+
+# What an attack can look among: released rows, each of them one; combinations of what the intruder knows, each of which may stand for several
+# rows (`Release.stands_for`); or all values of single columns beside them. But for the first, rows need not fit into memory.
+LooksAmong = Literal["rows", "combinations", "values"]
+
 # Whom an attack looks for: records (persons, where it is known whose each row is), or all records of a household together.
 LooksFor = Literal["records", "households"]
 

@@ -55,7 +55,8 @@ def _classes(original: Table, release: Release, view: IntruderView) -> ReleasedC
         levels.append(most)
     tree = class_tree(np.column_stack(cells), flat(ranges), np.array(levels, np.int64))
     counted = of_row if release.persons is None else persons_in_classes(of_row, release.persons)[0]
-    return ReleasedClasses(of_row, first, np.bincount(counted, minlength=count), tree)
+    sizes = np.bincount(counted, release.stands_for, minlength=count).astype(np.int64)
+    return ReleasedClasses(of_row, first, sizes, tree)
 
 
 def shares_by_class(

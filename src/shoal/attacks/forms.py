@@ -28,6 +28,8 @@ class Form(NamedTuple):
 
 def too_many_together(view: IntruderView, release: Release) -> str:
     """Why records are not linked one to one; empty where they are."""
+    if view.stands_for is not None:
+        return "the released rows do not fit into memory"
     if view.persons is not None:
         return "persons have several rows that differ"
     most = max(len(view.rows), len(release))

@@ -56,10 +56,12 @@ class HouseholdLinkage(LinkageAttack):
     by: Literal["best", "containment", "distance"] = Field("best", description="How households are compared; best: whichever finds more")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
-        """Numbers must be released."""
+        """Numbers must be released, and all rows be there."""
         column = knowledge.roles.household[0] if knowledge.roles.household else None
         if column is None or column not in release.table.columns or column not in original.columns:
             return "No column says who lives together."
+        if release.rows is not None:
+            return "Households are not looked for where the released rows do not fit into memory."
         return "No number of a household is released." if release.table.missing(column).all() else ""
 
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from shoal.arrays import FloatArray, IntArray
+from shoal.arrays import FloatArray
 from shoal.attacks.matching import best_of_persons, intruders_view
 from shoal.cell import is_generalized
 from shoal.contracts import Progress, quiet
 from shoal.errors import DataError
+from shoal.kernels.scaling import Spread
 from shoal.params import Params
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge, LooksFor, Risk, wilson
+from shoal.score import AttackResult, Knowledge, LooksAmong, LooksFor, Risk, wilson
 from shoal.table import Table
 
 
@@ -30,6 +31,7 @@ class IntervalDisclosure(Params):
     title: ClassVar[str] = "Interval disclosure"
     risk: ClassVar[Risk] = "interval"
     looks_for: ClassVar[LooksFor] = "records"
+    looks_among: ClassVar[LooksAmong] = "values"
     widest: int = Field(10, ge=1, le=50, description="Widest interval, in percent of the records; every whole percent up to it is averaged")
 
     def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
@@ -52,7 +54,12 @@ class IntervalDisclosure(Params):
         per_column = {}
         for j in usable:
             x, y = view.known[there, j], view.released[:, j]
-            share, blind = _inside(x, y, view.true_row[there], self.widest, rng)
+            if view.every is None:
+                every, other = Spread(y, np.ones(len(y), np.int64)), y[rng.integers(0, len(y), len(x))]
+            else:
+                every = view.every[j]
+                other = every.values[np.searchsorted(np.cumsum(every.rows), rng.integers(0, every.total, len(x)), "right")]
+            share, blind = (_inside(x, centre, every, self.widest) for centre in (y[view.true_row[there]], other))
             inside[there] += share
             guessed[there] += blind
             cells += 1
@@ -84,24 +91,20 @@ class IntervalDisclosure(Params):
         )
 
 
-def _inside(x: FloatArray, y: FloatArray, true_row: IntArray, widest: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
-    """For each original, the share of widths whose interval holds it; and the same for a released value drawn at random."""
-    released = np.sort(y[~np.isnan(y)])
-    n = len(released)
-    mine = y[true_row]
-    other = y[rng.integers(0, len(y), len(x))]
+def _inside(x: FloatArray, centre: FloatArray, every: Spread, widest: int) -> FloatArray:
+    """For each original, the share of widths whose interval around a released value holds it; `every` released value has its ranks."""
+    known = every.known
+    n = known.total
     if not n:
-        return np.isnan(x).astype(np.float64), np.isnan(x).astype(np.float64)
-    results = []
-    for centre in (mine, other):
-        # equal values share their middle rank, so that row order decides nothing
-        rank = (np.searchsorted(released, centre, "left") + np.searchsorted(released, centre, "right") - 1) // 2
-        share = np.zeros(len(x))
-        for p in range(1, widest + 1):
-            half = round(p * n / 200)
-            low = released[np.clip(rank - half, 0, n - 1)]
-            high = released[np.clip(rank + half, 0, n - 1)]
-            share += (x >= low) & (x <= high)
-        share = share / widest
-        results.append(np.where(np.isnan(x) | np.isnan(centre), (np.isnan(x) & np.isnan(centre)).astype(np.float64), share))
-    return results[0], results[1]
+        return np.isnan(x).astype(np.float64)
+    order = np.argsort(known.values, kind="stable")
+    released, before = known.values[order], np.append(0, np.cumsum(known.rows[order]))
+    # equal values share their middle rank, so that row order decides nothing
+    left, right = (before[np.searchsorted(released, centre, side)] for side in ("left", "right"))
+    rank = (left + right - 1) // 2
+    share = np.zeros(len(x))
+    for p in range(1, widest + 1):
+        half = round(p * n / 200)
+        low, high = (released[np.searchsorted(before, np.clip(end, 0, n - 1), "right") - 1] for end in (rank - half, rank + half))
+        share += (x >= low) & (x <= high)
+    return np.where(np.isnan(x) | np.isnan(centre), (np.isnan(x) & np.isnan(centre)).astype(np.float64), share / widest)

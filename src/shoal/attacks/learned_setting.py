@@ -15,7 +15,7 @@ from shoal.attacks.matching import IntruderView
 from shoal.contracts import Progress, quiet
 from shoal.kernels.linkage import closer
 from shoal.kernels.linkage.families import Learned, LinkSpace, Scaling, placed
-from shoal.kernels.scaling import standardized
+from shoal.kernels.scaling import Spread, standardized
 from shoal.release import Release
 from shoal.table import Table
 
@@ -67,7 +67,8 @@ def _space(view: IntruderView, scaling: Scaling, kept: list[int], rows: IntArray
     numeric, place = view.known.shape[1], {j: a for a, j in enumerate(kept)}
     left, right, attribute = [], [], []
     for j in (j for j in kept if j < numeric):
-        for x, y in _coordinates(view.known[:, j], view.released[:, j], scaling, rows):
+        every = None if view.every is None else view.every[j]
+        for x, y in _coordinates(view.known[:, j], view.released[:, j], scaling, rows, every):
             left.append(x)
             right.append(y)
             attribute.append(place[j])
@@ -85,7 +86,8 @@ def _space(view: IntruderView, scaling: Scaling, kept: list[int], rows: IntArray
             left.append(view.known_nominal[:, j].astype(np.float64))
             right.append(view.released_nominal[rows, j].astype(np.float64))
             attribute.append(place[numeric + j])
-    return LinkSpace(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers)
+    stands_for = None if view.stands_for is None else view.stands_for[rows]
+    return LinkSpace(np.column_stack(left), np.column_stack(right), np.array(attribute, np.int64), numbers, stands_for)
 
 
 def _varies(x: Any, y: Any) -> bool:
@@ -93,27 +95,33 @@ def _varies(x: Any, y: Any) -> bool:
     return bool(len(np.unique(both)) > 1)  # NaN is one value here
 
 
-def _coordinates(x: FloatArray, y: FloatArray, scaling: Scaling, rows: IntArray) -> list[tuple[FloatArray, FloatArray]]:
-    """One column as coordinates of both files; of the released one, of some rows."""
+def _coordinates(
+    x: FloatArray, y: FloatArray, scaling: Scaling, rows: IntArray, every: Spread | None
+) -> list[tuple[FloatArray, FloatArray]]:
+    """One column as coordinates of both files; of the released one, of some rows. `every` released value, where `y` are combinations."""
     gone = [(np.isnan(x).astype(np.float64), np.isnan(y[rows]).astype(np.float64))] if np.isnan(x).any() or np.isnan(y).any() else []
     if np.isnan(x).all() or np.isnan(y).all():
         return gone
     if scaling == "each":
-        return [*gone, (np.nan_to_num(standardized(x)), np.nan_to_num(standardized(y)[rows]))]
+        return [*gone, (np.nan_to_num(standardized(x)), np.nan_to_num(standardized(y, every)[rows]))]
+    every = every or Spread(y, np.ones(len(y), np.int64))
     if scaling == "original":
         middle, deviation = np.nanmean(x), np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
         if deviation <= 1e-14 * np.abs(middle):
-            middle, deviation = np.nanmean(y), np.nanstd(y)
+            middle, deviation = np.float64(every.known.mean), every.known.deviation(0)
         return [*gone, tuple(np.nan_to_num((side - middle) / (deviation or 1.0)) for side in (x, y[rows]))]  # type: ignore[list-item]
     # a file's own ranks where the intruder holds as many records as were released; else both by the release, which he always has
-    alike = abs(len(x) - len(y)) <= 0.1 * len(y)
-    return [*gone, (_ranks(x, x if alike else y), _ranks(y[rows], y))]
+    alike = abs(len(x) - every.total) <= 0.1 * every.total
+    return [*gone, (_ranks(x, Spread(x, np.ones(len(x), np.int64)) if alike else every), _ranks(y[rows], every))]
 
 
-def _ranks(values: FloatArray, among: FloatArray) -> FloatArray:
+def _ranks(values: FloatArray, among: Spread) -> FloatArray:
     """The middle rank of each value among others, as a share; missing in the middle."""
-    ordered = np.sort(among[~np.isnan(among)])
-    middle = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / (2 * len(ordered))
+    known = among.known
+    order = np.argsort(known.values)
+    ordered, before = known.values[order], np.append(0, np.cumsum(known.rows[order]))
+    left, right = (before[np.searchsorted(ordered, values, side)] for side in ("left", "right"))
+    middle = (left + right) / (2 * known.total)
     return np.where(np.isnan(values), 0.5, middle)
 
 
@@ -126,7 +134,10 @@ def nearest_shares(setting: Setting, learned: Learned, rows: IntArray, progress:
         share[there] = setting.by_class(learned, asked)
         return share
     protected, queries = placed(learned, setting.spaces)
-    found = closer.linked(protected, queries[asked], setting.true[asked], learned.by, lambda done, of: progress("linking", done, of))
+    stands_for = setting.spaces[learned.family.scaling].stands_for
+    found = closer.linked(
+        protected, queries[asked], setting.true[asked], learned.by, lambda done, of: progress("linking", done, of), stands_for
+    )
     share[there] = np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1))
     return share
 

@@ -18,7 +18,7 @@ from shoal.errors import ParameterError
 from shoal.kernels.linkage.closer import Distance
 from shoal.kernels.linkage.neighbours import linked
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge
+from shoal.score import AttackResult, Knowledge, LooksAmong
 from shoal.table import Table
 
 
@@ -34,6 +34,7 @@ class DistanceLinkage(LinkageAttack):
 
     name: ClassVar[str] = "distance-linkage"
     title: ClassVar[str] = "Distance-based record linkage"
+    looks_among: ClassVar[LooksAmong] = "combinations"
     distance: Literal["euclidean", "mahalanobis", "mahalanobis-links"] = Field("euclidean", description="Which distance is nearest")
     scale: Literal["automatic", "each", "original"] = Field(
         "automatic",
@@ -64,7 +65,7 @@ class DistanceLinkage(LinkageAttack):
             if self.linking != "nearest" and not why:
                 forms.append(Form(f"{how}, one-to-one", _together(view, known, released, rng)))
         not_tried = [f"one-to-one linking, since {why}"] if why and self.linking == "automatic" else []
-        return strongest(self, view, forms, 1 / len(release), len(original), "", not_tried, distance=self.distance)
+        return strongest(self, view, forms, 1 / release.total, len(original), "", not_tried, distance=self.distance)
 
     def _placed(self, view: IntruderView, rows: IntArray) -> Iterator[tuple[str, FloatArray, FloatArray]]:
         """Known records and some released rows, in coordinates whose Euclidean distance decides: in each scale that is tried, in words."""
@@ -81,7 +82,7 @@ class DistanceLinkage(LinkageAttack):
         """Coordinates in which the Mahalanobis distance is Euclidean. A direction without variance keeps a large, finite weight."""
         if not known.shape[1] or len(known) < 2 or len(released) < 2:
             return known, released
-        both = np.atleast_2d(np.cov(known, rowvar=False)) + np.atleast_2d(np.cov(released, rowvar=False))
+        both = np.atleast_2d(np.cov(known, rowvar=False)) + np.atleast_2d(np.cov(released, rowvar=False, fweights=view.stands_for))
         spread = both
         if self.distance == "mahalanobis-links":
             there = view.true_row >= 0
@@ -108,6 +109,7 @@ def _nearest(
             view.released_nominal[:, view.exact] if view.exact.any() else None,
             view.known_nominal[there][:, view.exact] if view.exact.any() else None,
             progress=lambda done, of: progress("linking", done, of),
+            stands_for=view.stands_for,
         )
         share[there] = np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1))
     return share

@@ -17,7 +17,7 @@ from shoal.kernels.linkage.agreement import linked_by_weight, one_to_one, patter
 from shoal.kernels.linkage.assignment import shared_hits
 from shoal.kernels.linkage.match_mixture import expectation_maximization, weights
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge
+from shoal.score import AttackResult, Knowledge, LooksAmong
 from shoal.table import Table
 
 MOST_COLUMNS = 16  # 2^16 agreement patterns
@@ -34,6 +34,7 @@ class ProbabilisticLinkage(LinkageAttack):
 
     name: ClassVar[str] = "probabilistic-linkage"
     title: ClassVar[str] = "Probabilistic record linkage"
+    looks_among: ClassVar[LooksAmong] = "combinations"
     tolerance: float = Field(0.1, ge=0, description="Numbers agree within this many standard deviations of the original")
     share: Literal["known", "estimated"] = Field(
         "known", description="Share of pairs that match: known, one released record for each of the intruder's; or estimated by EM"
@@ -49,8 +50,9 @@ class ProbabilisticLinkage(LinkageAttack):
         sides = _sides(view, self.tolerance)
         progress("weighing agreements", 0, 1)
         sample = _sample(len(sides.known), len(sides.released), rng)
-        counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance)
-        model = expectation_maximization(counts, len(sides.tolerance), 1 / len(release), hold_share=self.share == "known")
+        counts = pattern_counts(sides.known[sample], sides.released, sides.tolerance, view.stands_for)
+        among = release.total if view.stands_for is None else int(view.stands_for.sum())
+        model = expectation_maximization(counts, len(sides.tolerance), 1 / among, hold_share=self.share == "known")
         agree, disagree = weights(model.m, model.u)
         why = too_many_together(view, release)
         if self.assignment == "one-to-one" and why:
@@ -61,13 +63,13 @@ class ProbabilisticLinkage(LinkageAttack):
         if self.assignment != "best" and not why:
             forms.append(Form("one-to-one", _assigned(sides, view.true_row, agree, disagree, rng)))
         if self.assignment != "one-to-one":
-            forms.append(Form("each record by itself", _heaviest(sides, view.true_row, agree, disagree, progress)))
+            forms.append(Form("each record by itself", _heaviest(sides, view, agree, disagree, progress)))
         progress("weighing agreements", 1, 1)
         return strongest(
             self,
             view,
             forms,
-            1 / len(release),
+            1 / release.total,
             len(original),
             sides.note,
             [f"one-to-one linking, since {why}"] if why and self.assignment == "automatic" else [],
@@ -120,8 +122,9 @@ def _sample(known: int, released: int, rng: Generator) -> IntArray:
     return np.arange(known) if known <= most else np.sort(rng.choice(known, most, replace=False))
 
 
-def _heaviest(sides: _Sides, true_row: IntArray, agree: FloatArray, disagree: FloatArray, progress: Progress) -> FloatArray:
+def _heaviest(sides: _Sides, view: IntruderView, agree: FloatArray, disagree: FloatArray, progress: Progress) -> FloatArray:
     """Each record linked to the released one of most weight, ties shared."""
+    true_row = view.true_row
     share, there = np.zeros(len(true_row)), true_row >= 0
     if there.any():
         found = linked_by_weight(
@@ -132,6 +135,7 @@ def _heaviest(sides: _Sides, true_row: IntArray, agree: FloatArray, disagree: Fl
             agree,
             disagree,
             progress=lambda done, of: progress("linking by likelihood", done, of),
+            stands_for=view.stands_for,
         )
         share[there] = np.where(found.higher_exists, 0.0, 1 / np.maximum(found.ties, 1))
     return share

@@ -23,7 +23,7 @@ from shoal.kernels.linkage.assignment import EXACT
 from shoal.kernels.linkage.closer import Distance
 from shoal.kernels.linkage.families import Family, Known, Learned, LinkSpace
 from shoal.release import Release
-from shoal.score import AttackResult, Knowledge, wilson
+from shoal.score import AttackResult, Knowledge, LooksAmong, wilson
 from shoal.table import Table
 
 MOST_COUPLED = 8  # columns of a Choquet integral that is tried unasked: it has two weights for every two of them
@@ -53,6 +53,7 @@ class LearnedLinkage(LinkageAttack):
 
     name: ClassVar[str] = "learned-linkage"
     title: ClassVar[str] = "Learned record linkage"
+    looks_among: ClassVar[LooksAmong] = "combinations"
     aggregator: Literal["best", "weighted-mean", "owa", "bilinear", "choquet"] = Field(
         "best",
         description="The distance to learn; best: of all families the strongest, or with known the one that finds most links not seen",
@@ -79,6 +80,12 @@ class LearnedLinkage(LinkageAttack):
             raise ValueError("solver=hrla learns a fuzzy measure. Use it with aggregator=choquet.")
         return self
 
+    def applies(self, original: Table, release: Release, knowledge: Knowledge) -> str:
+        """An optimum is proven against rows, one by one."""
+        if release.rows is not None and self.solver != "fast":
+            return f"solver={self.solver} learns against single rows, and these do not fit into memory. Use solver=fast."
+        return super().applies(original, release, knowledge)
+
     def attack(self, original: Table, release: Release, knowledge: Knowledge, rng: Generator, progress: Progress = quiet) -> AttackResult:
         """Learn from the known links, link all others or, where all are known, all."""
         view = intruders_view(original, release, knowledge, rng)
@@ -104,7 +111,7 @@ class LearnedLinkage(LinkageAttack):
             notes.append(f"On the {len(train):,} known links it finds {on_train.mean():.1%}, on the others {share.mean():.1%}.")
         leaks = leaks_of(lesson.learned, setting.spaces, setting.names, test, setting.true, rng)
         found = strongest(
-            self, view._replace(rows=view.rows[test]), forms, 1 / len(release), len(original), " ".join(note for note in notes if note),
+            self, view._replace(rows=view.rows[test]), forms, 1 / release.total, len(original), " ".join(note for note in notes if note),
             not_tried, solver=self.solver, aggregator=self.aggregator, linking=self.linking, known_links=len(train), learned_from=len(some),
             **details,
         )  # fmt: skip

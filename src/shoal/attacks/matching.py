@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from shoal.arrays import BoolArray, FloatArray, IntArray
 from shoal.cell import SUPPRESSED, cells_of, expected_numbers, is_generalized, read_all, value_shares
 from shoal.contracts import Attack
-from shoal.errors import DataError, ParameterError, did_you_mean
+from shoal.errors import DataError, ParameterError, TooManyCombinations, did_you_mean
 from shoal.kernels.groups import class_ids
-from shoal.kernels.scaling import standardized
+from shoal.kernels.scaling import Spread, standardized
 from shoal.params import Params
 from shoal.promises import Unit
 from shoal.release import Release
@@ -65,6 +65,8 @@ class IntruderView(NamedTuple):
     true_row: IntArray
     rows: IntArray  # which originals the intruder knows
     persons: Persons | None = None  # where one has several rows that are not alike
+    stands_for: IntArray | None = None  # how many released rows each row here is, where they are combinations
+    every: list[Spread] | None = None  # then all released values of each column of `released`
 
 
 def intruders_view(
@@ -91,11 +93,12 @@ def intruders_view(
     rows, true_row, persons = _looked_for(original, release, knowledge, rng, bool(sets), right)
     scales = {column: _scale(original, release.table, knowledge, column) for column in columns}
     columns = (*(c for c in columns if scales[c] != "nominal"), *(c for c in columns if scales[c] == "nominal"))
-    numeric = [pair for column in columns if (pair := _numeric(original, release.table, knowledge, column)) is not None]
+    numbers = [column for column in columns if scales[column] != "nominal"]
+    numeric = [_numeric(original, release, release.table, knowledge, column) for column in numbers]
     words = [column for column in columns if scales[column] == "nominal"]
     nominal = [_nominal(original, release.table, column) for column in words]
     exact = np.array([not is_generalized(original, release.table, column) for column in words], dtype=np.bool_)
-    shares = [(column, *_shares(original, release.table, column)) for column, plain in zip(words, exact) if not plain]
+    shares = [(column, *_shares(original, release, column)) for column, plain in zip(words, exact) if not plain]
     return IntruderView(
         columns,
         _stack([before[rows] for before, _ in numeric], len(rows), np.float64),
@@ -103,13 +106,15 @@ def intruders_view(
         _stack([before[rows] for before, _ in nominal], len(rows), np.int64),
         _stack([after for _, after in nominal], len(release), np.int64),
         exact,
-        _stack([corners[original.codes(column)[rows]] for column, corners, _ in shares], len(rows), np.float64),
+        _stack([corners[rows] for _, corners, _ in shares], len(rows), np.float64),
         [cells for _, _, cells in shares],
         [release.table.codes(column) for column, _, _ in shares],
         tuple(column for column in columns if column in sets),
         true_row,
         rows,
         persons,
+        release.stands_for,
+        None if release.stands_for is None else [_every(original, release, knowledge, column) for column in numbers],
     )
 
 
@@ -117,8 +122,7 @@ def _looked_for(
     original: Table, release: Release, knowledge: Knowledge, rng: Generator, sets: bool, right: Literal["any row", "own row"]
 ) -> tuple[IntArray, IntArray, Persons | None]:
     """The records the intruder knows, and the released row that would be right; of persons, all pairs of their records and released rows."""
-    place = np.full(len(original), -1)
-    place[release.source_row] = np.arange(len(release))
+    place = release.rows_of(len(original))
     if release.persons is None:
         rows = knowledge.known_rows(len(original), rng)
         return rows, place[rows], None
@@ -172,7 +176,7 @@ def points(view: IntruderView, scaling: Literal["each", "original"], rows: IntAr
         if np.isnan(x).all() or np.isnan(y).all():
             continue
         if scaling == "each":
-            x, y = standardized(x), standardized(y)
+            x, y = standardized(x), standardized(y, None if view.every is None else view.every[j])
         else:
             middle, deviation = np.nanmean(x), np.nanstd(x, ddof=1) if (~np.isnan(x)).sum() > 1 else 0.0
             x, y = ((side - middle) / (deviation or 1.0) for side in (x, y))
@@ -232,20 +236,36 @@ def _scale(original: Table, released: Table, knowledge: Knowledge, column: str) 
     return "nominal" if scale == "ordinal" and is_generalized(original, released, column) else scale
 
 
-def _numeric(original: Table, released: Table, knowledge: Knowledge, column: str) -> tuple[FloatArray, FloatArray] | None:
-    scale, roles = _scale(original, released, knowledge, column), knowledge.roles
-    if scale == "numeric":
-        before = original.number(column)
-        if released.kind(column) != "text":
-            return before, released.number(column)
-        # sets and intervals stand at their expected value, suppressed cells at the middle of everything
-        return before, np.nan_to_num(
-            expected_numbers(released, column), nan=float(np.nanmean(before)) if (~np.isnan(before)).any() else 0.0
-        )
-    if scale == "ordinal":
-        levels = roles.levels(original, column)
+def _numeric(original: Table, release: Release, released: Table, knowledge: Knowledge, column: str) -> tuple[FloatArray, FloatArray]:
+    """Numbers and places of levels on both sides; the table `released` is that of the release, or of all values of the column."""
+    if _scale(original, released, knowledge, column) == "ordinal":
+        levels = knowledge.roles.levels(original, column)
         return level_places(original, column, levels), level_places(released, column, levels)
-    return None
+    before = original.number(column)
+    if released.kind(column) != "text":
+        return before, released.number(column)
+    # sets and intervals stand at their expected value, suppressed cells at the middle of everything
+    return before, np.nan_to_num(expected_numbers(released, column), nan=_middle(before, original, release, column))
+
+
+def _middle(before: FloatArray, original: Table, release: Release, column: str) -> float:
+    """The mean of all originals; 0 where none is known."""
+    if release.originals is None:
+        return float(np.nanmean(before)) if (~np.isnan(before)).any() else 0.0
+    values = release.values_before(original, column)
+    known = Spread(values.table.number(column), values.rows).known
+    return known.mean if known.total else 0.0
+
+
+def _every(original: Table, release: Release, knowledge: Knowledge, column: str) -> Spread:
+    """All released values of a column, as the intruder reads them; where there are too many to be counted, those of the combinations."""
+    assert release.stands_for is not None
+    try:
+        counts = release.counts([column])
+        table, rows = counts.table, counts.rows
+    except TooManyCombinations:
+        table, rows = release.table, release.stands_for
+    return Spread(_numeric(original, release, table, knowledge, column)[1], rows)
 
 
 def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, IntArray]:
@@ -259,24 +279,24 @@ def _nominal(original: Table, released: Table, column: str) -> tuple[IntArray, I
     return codes[: len(before)][original.codes(column)], codes[len(before) :][released.codes(column)]
 
 
-def _shares(original: Table, released: Table, column: str) -> tuple[FloatArray, FloatArray]:
-    """A value as a corner of a simplex of side 1, a set as the point between its values' corners, a suppressed cell as all values are.
+def _shares(original: Table, release: Release, column: str) -> tuple[FloatArray, FloatArray]:
+    """Each original's value as a corner of a simplex of side 1, a set as the point between its values' corners, a suppressed cell as all are.
 
     Beyond MOST_CORNERS values the corners are spread over a sphere of that many dimensions by draws that are always the same.
     """
-    names = [None if v is None else str(v) for v in original.levels(column).cast(pa.string()).to_pylist()]
+    values = release.values_before(original, column)
+    names = [None if v is None else str(v) for v in values.table.column(column).cast(pa.string()).to_pylist()]
     place = {name: i for i, name in enumerate(names)}
     corners = np.eye(len(names)) / np.sqrt(2)
     if len(names) > MOST_CORNERS:
         corners = np.random.default_rng(len(names)).standard_normal((len(names), MOST_CORNERS))
         corners /= np.sqrt(2) * np.linalg.norm(corners, axis=1, keepdims=True)
-    codes = original.codes(column)
-    whole = np.bincount(codes, minlength=len(names)) / len(codes)
+    whole = values.rows / values.total
     cells = []
-    for one in cells_of(released, column):
+    for one in cells_of(release.table, column):
         shares = {place[value]: share for value, share in value_shares(one).items() if value in place}
         cells.append(sum((share * corners[i] for i, share in shares.items()), np.zeros(corners.shape[1])) if shares else whole @ corners)
-    return corners, np.array(cells)
+    return corners[values.places(original)], np.array(cells)
 
 
 def _stack(parts: Sequence[NDArray[Any]], rows: int, kind: type) -> NDArray[Any]:

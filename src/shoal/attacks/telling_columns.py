@@ -49,7 +49,8 @@ def leaks_of(learned: Learned, spaces: LinkSpaces, names: list[str], rows: IntAr
     held = np.arange(len(space.released))
     if len(held) > MOST_ROWS:
         held = np.union1d(true[rows], rng.choice(held, MOST_ROWS, replace=False))
-    small = LinkSpace(space.known[rows], space.released[held], space.attribute, space.numeric)
+    stands_for = None if space.stands_for is None else space.stands_for[held]
+    small = LinkSpace(space.known[rows], space.released[held], space.attribute, space.numeric, stands_for)
     target = np.searchsorted(held, true[rows])
     n = len(names)
 
@@ -57,7 +58,7 @@ def leaks_of(learned: Learned, spaces: LinkSpaces, names: list[str], rows: IntAr
         shown = np.isin(small.attribute, kept)
         some = small._replace(known=small.known * shown, released=small.released * shown)
         protected, queries = placed(learned, {learned.family.scaling: some})
-        found = closer.linked(protected, queries, target, learned.by)
+        found = closer.linked(protected, queries, target, learned.by, stands_for=stands_for)
         return float(np.where(found.closer_exists, 0.0, 1 / np.maximum(found.ties, 1)).mean())
 
     if not len(rows):
@@ -68,7 +69,7 @@ def leaks_of(learned: Learned, spaces: LinkSpaces, names: list[str], rows: IntAr
     telling = sorted(range(n), key=lambda j: -alone[names[j]])[:MOST_PAIRED]
     pairs = [(names[a], names[b], rate((a, b))) for a, b in combinations(sorted(telling), 2)] if n > 2 else []
     pairs.sort(key=lambda pair: -pair[2])
-    words = _words(everything, alone, without, pairs, 1 / len(held))
+    words = _words(everything, alone, without, pairs, 1 / int(len(held) if stands_for is None else stands_for.sum()))
     if len(held) < len(space.released):
         words.insert(0, f"Columns are compared among {len(held):,} released records, where more is found than among all.")
     return Leaks(len(rows), len(held), everything, alone, without, pairs, words)

@@ -15,7 +15,7 @@ from shoal.arrays import IntArray, UintArray
 from shoal.contracts import Changed, Engine, One, Progress, Written, quiet
 from shoal.counts import Counts, Moments
 from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
-from shoal.errors import DataError, counted
+from shoal.errors import TooManyCombinations, counted
 from shoal.once import Once
 from shoal.parts import Part, Parts, Stretch, batches
 from shoal.randomness import Chance
@@ -61,19 +61,21 @@ class RowsElsewhere:
         return self.once(("counts", *columns), lambda: self._counted([c for c in self.columns if c in columns]))
 
     def _counted(self, columns: Sequence[str]) -> Counts:
-        many, parts = 0, []
-        for table in self.engine.grouped(self.parts, columns):
-            many += table.nbytes
-            if 3 * many > self.memory:  # what is grouped, its codes, and what a plan makes of them
-                raise too_many(columns, self.memory)
+        parts = []
+        for table in self.grouped(columns):
             rows = np.asarray(table.column(len(columns)).combine_chunks()).astype(np.int64)
             arrow = pa.table([_typed(table.column(c), self.parts.schema.field(c).type) for c in columns], names=list(columns))
             parts.append(Counts(replace(self.like, arrow=arrow), rows))
         return Counts.merged(parts)
 
     def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """As the engine counts them."""
-        return self.engine.grouped(self.parts, columns)
+        """As the engine counts them, as long as they fit into the memory for them."""
+        many = 0
+        for table in self.engine.grouped(self.parts, columns):
+            many += table.nbytes
+            if 3 * many > self.memory:  # what is grouped, its codes, and what is made of them
+                raise too_many(columns, self.memory)
+            yield table
 
     def over(self, paths: Sequence[Path], like: Table) -> RowsElsewhere:
         """The rows of other files, by the same engine."""
@@ -220,9 +222,9 @@ def _typed(column: pa.ChunkedArray, type_: pa.DataType) -> pa.Array:
     return pa.nulls(len(column)) if pa.types.is_null(type_) else column.cast(type_).combine_chunks()
 
 
-def too_many(columns: Sequence[str], memory: int) -> DataError:
+def too_many(columns: Sequence[str], memory: int) -> TooManyCombinations:
     """Counts that no plan can be made on."""
-    return DataError(
+    return TooManyCombinations(
         f"{counted(len(columns), 'column')} have more combinations than fit into the memory given ({memory >> 20:,} MB for counts). Give more "
         "with --memory, make columns coarser first (recode, rounding), or make fewer of them quasi-identifiers."
     )

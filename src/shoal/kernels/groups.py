@@ -190,9 +190,15 @@ def _find(keys, table):
         keys[i] = table[slot, 1]
 
 
-def distinct_rows(points: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """For every row of a matrix of numbers its distinct row; for every distinct row the lowest row equal to it, and how many are."""
+def distinct_rows(points: FloatArray, stands_for: IntArray | None = None) -> tuple[IntArray, IntArray, IntArray]:
+    """For every row of a matrix of numbers its distinct row; for every distinct row the lowest row equal to it, and how many are.
+
+    A row may stand for several that are equal: `stands_for` says how many.
+    """
     same_as, first, weight = _distinct(np.ascontiguousarray(points, dtype=np.float64))
+    if stands_for is not None:
+        weight = np.zeros(len(first), np.int64)
+        np.add.at(weight, same_as, stands_for)
     return same_as, first, weight
 
 

@@ -8,30 +8,26 @@ counted. Of a confidential column, a missing cell or a code for it is no value: 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from shoal.arrays import BoolArray, FloatArray, IntArray
-from shoal.kernels.groups import class_ids, class_sizes, persons_in_classes
+from shoal.arrays import FloatArray
+from shoal.measures.classes import Classes, Inside, classes_of, inside_classes
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
-from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Needs, Score
+from shoal.score import Better, Needs, OfADraw, Score
 from shoal.table import Table
 
+NO_PERSONS = "The rows do not fit into memory, and no column of theirs says whose each is: they are not counted in persons."
 ROUNDING = 1e-9  # what parts of persons may add up to beside a whole one
 
 
-class Classes(NamedTuple):
-    """The classes of a release by their sizes: in persons where it is known whose each row is, else in rows."""
-
-    sizes: IntArray
-    rows: IntArray  # the same in rows
-    smallest: IntArray  # the smallest class that each person, or row, is in
-    unit: Unit
+def uncounted(release: Release) -> str:
+    """Why classes are not counted; empty where they are."""
+    return "" if release.persons is None or release.tells_persons else NO_PERSONS
 
 
 class ClassMeasure(QuasiMeasure):
@@ -40,6 +36,11 @@ class ClassMeasure(QuasiMeasure):
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (1, None)
     needs: ClassVar[Needs] = "release"
+    of_a_draw: ClassVar[OfADraw] = "exact"
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Where persons are counted, all of them."""
+        return super().applies(original, release, roles) or uncounted(release)
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """From the release alone, and from whose its rows are."""
@@ -55,20 +56,6 @@ class ClassMeasure(QuasiMeasure):
         raise TypeError(f"{type(self).__name__} does not say what it counts")
 
 
-def classes_of(release: Release, columns: list[str]) -> Classes:
-    """Rows that agree on these columns, in the unit that the release is counted in."""
-    codes = [release.table.codes(column) for column in columns]
-    if release.persons is None:
-        sizes = class_sizes(codes)
-        return Classes(sizes, sizes, np.repeat(sizes, sizes), "rows")
-    ids, count = class_ids(codes)
-    group, person = persons_in_classes(ids, release.persons)
-    sizes = np.bincount(group, minlength=count)
-    smallest = np.full(int(release.persons.max(initial=-1)) + 1, len(release) + 1)
-    np.minimum.at(smallest, person, sizes[group])
-    return Classes(sizes, np.bincount(ids, minlength=count), smallest[smallest <= len(release)], "persons")
-
-
 class KAnonymity(ClassMeasure):
     """The size of the smallest class: the k the release really has, over all quasi-identifiers together (Samarati & Sweeney 1998)."""
 
@@ -79,7 +66,7 @@ class KAnonymity(ClassMeasure):
         """With the number of uniques and how many classes there are of each size; and the smallest class and uniques in rows, as a file has them."""
         size, many = np.unique(classes.sizes, return_counts=True)
         return int(classes.sizes.min()), {
-            "uniques": int((classes.smallest == 1).sum()),
+            "uniques": classes.alone,
             "classes": len(classes.sizes),
             "histogram": {str(s): c for s, c in zip(size.tolist(), many.tolist())},
             "rows": int(classes.rows.min()),
@@ -97,8 +84,7 @@ class Uniqueness(ClassMeasure):
 
     def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
         """Uniques over all."""
-        alone = classes.smallest == 1
-        return float(alone.mean()), {"uniques": int(alone.sum())}
+        return classes.alone / classes.total, {"uniques": classes.alone}
 
 
 class AverageRisk(ClassMeasure):
@@ -114,9 +100,8 @@ class AverageRisk(ClassMeasure):
 
     def of_classes(self, classes: Classes) -> tuple[float, dict[str, Any]]:
         """Expected re-identifications over all."""
-        size, many = np.unique(classes.smallest, return_counts=True)
-        expected = float((many / size).sum())
-        return expected / len(classes.smallest), {"expected_reidentifications": int(expected) if expected.is_integer() else expected}
+        expected = float((classes.many / classes.smallest).sum())
+        return expected / classes.total, {"expected_reidentifications": int(expected) if expected.is_integer() else expected}
 
 
 class MaximumRisk(ClassMeasure):
@@ -156,23 +141,13 @@ class AverageClassSize(ClassMeasure):
         return float(classes.sizes.mean()), {}
 
 
-class _Inside(NamedTuple):
-    """The values of a confidential column inside each class: one entry per (class, value) that occurs, sorted by class and value."""
-
-    group: IntArray
-    value: IntArray
-    records: FloatArray  # of that class with that value; of persons, who count one each in a class, in parts where one has several values
-    overall: FloatArray  # the same, where persons count one in the whole table
-    sizes: FloatArray  # of the classes
-    different: IntArray  # values in each class; of persons, as many as different persons can be given
-
-
 class DiversityMeasure(QuasiMeasure):
     """A number for each confidential column; the worst counts."""
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, None)
     needs: ClassVar[Needs] = "release"
+    of_a_draw: ClassVar[OfADraw] = "exact"
     missing_is: ClassVar[Literal["no value", "a value"]] = "no value"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
@@ -182,15 +157,16 @@ class DiversityMeasure(QuasiMeasure):
         quasi = released_quasi(release, roles)
         values = {}
         for column in self.confidential(release, roles):
-            unknown = roles.missing_levels(release.table, column) & (self.missing_is == "no value")
+            known = None if self.missing_is == "a value" else roles
             question = ("inside", self.missing_is, column, *quasi)
-            inside = release.once(question, partial(_inside, release, quasi, column, unknown), roles.missing.get(column))
-            values[column] = self.of_column(inside, release.table, roles, column)
+            inside = release.once(question, partial(inside_classes, release, quasi, column, known), roles.missing.get(column))
+            values[column] = self.of_column(inside, release.values(column), roles, column)
         worst = min(values.values()) if self.better == "higher" else max(values.values())
-        details = {"unit": "rows" if release.persons is None else "persons", **self.counted_by(release.table, roles, list(values))}
+        unit = "rows" if release.persons is None else "persons"
+        details = {"unit": unit, **self.counted_by(release, roles, list(values))}
         return Score(self.name, self.title, worst, self.better, self.bounds, per_column=values, details=details)
 
-    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+    def counted_by(self, release: Release, roles: Roles, columns: list[str]) -> dict[str, Any]:
         """What whoever counts again on the file must know: the codes of each column that mean missing."""
         codes = {column: list(roles.missing[column]) for column in columns if roles.missing.get(column)}
         return {"codes": codes} if codes else {}
@@ -198,47 +174,15 @@ class DiversityMeasure(QuasiMeasure):
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Also a confidential column."""
         lacks = "" if self.confidential(release, roles) else "There is no confidential column to look at."
-        return super().applies(original, release, roles) or lacks
+        return super().applies(original, release, roles) or lacks or uncounted(release)
 
     def confidential(self, release: Release, roles: Roles) -> list[str]:
         """The confidential columns that the release has."""
         return [column for column in roles.confidential if column in release.table.columns]
 
-    def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
+    def of_column(self, inside: Inside, table: Table, roles: Roles, column: str) -> float:
         """The value of one confidential column."""
         raise TypeError(f"{type(self).__name__} does not say what it counts")
-
-
-def _inside(release: Release, quasi: list[str], column: str, unknown: BoolArray) -> _Inside:
-    table = release.table
-    ids, classes = class_ids([table.codes(name) for name in quasi])
-    codes, width = table.codes(column), len(unknown)
-    known = ~unknown[codes]
-    pair, place, count = np.unique(ids[known] * width + codes[known], return_inverse=True, return_counts=True)
-    group, value = np.divmod(pair, width)
-    if release.persons is None:
-        records = overall = count.astype(np.float64)
-        different = np.bincount(group, minlength=classes)
-    else:
-        person, place = release.persons[known], place.reshape(-1)
-        held, rows = np.unique(ids[known] * (int(person.max(initial=0)) + 1) + person, return_inverse=True, return_counts=True)[1:]
-        records = np.bincount(place, 1 / rows[held.reshape(-1)], minlength=len(pair))
-        overall = np.bincount(place, 1 / np.bincount(person)[person], minlength=len(pair))
-        different = np.bincount(group[_with_a_person_of_its_own(place, held.reshape(-1))], minlength=classes)
-    sizes = np.bincount(group, records, minlength=classes).astype(np.float64)
-    return _Inside(group, value, records, overall, sizes, different)
-
-
-def _with_a_person_of_its_own(values: IntArray, persons: IntArray) -> BoolArray:
-    """Which values can be given to different persons who have them, as many as can be: a largest matching."""
-    from scipy.sparse import coo_array  # which only this needs
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    if not len(values):
-        return np.zeros(0, np.bool_)
-    pairs = np.unique(np.column_stack([values, persons]), axis=0).astype(np.int32)
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1]))).tocsr()
-    return np.asarray(maximum_bipartite_matching(graph, perm_type="column") >= 0)
 
 
 class DistinctLDiversity(DiversityMeasure):
@@ -247,7 +191,7 @@ class DistinctLDiversity(DiversityMeasure):
     name: ClassVar[str] = "l-diversity"
     title: ClassVar[str] = "Distinct l-diversity"
 
-    def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
+    def of_column(self, inside: Inside, table: Table, roles: Roles, column: str) -> float:
         """Different values; of persons, different values of different persons."""
         return int(inside.different.min())
 
@@ -258,7 +202,7 @@ class EntropyLDiversity(DiversityMeasure):
     name: ClassVar[str] = "entropy-l-diversity"
     title: ClassVar[str] = "Entropy l-diversity"
 
-    def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
+    def of_column(self, inside: Inside, table: Table, roles: Roles, column: str) -> float:
         """The effective number of values; 0 where a class has none."""
         if not inside.sizes.all():
             return 0.0
@@ -277,7 +221,7 @@ class RecursiveLDiversity(DiversityMeasure):
     title: ClassVar[str] = "Recursive (c, l)-diversity"
     c: float = Field(2.0, gt=0, description="How much commoner the commonest value may be")
 
-    def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
+    def of_column(self, inside: Inside, table: Table, roles: Roles, column: str) -> float:
         """Counts of each class in descending order; the sum of the tail falls with l, so the l that hold are the first ones."""
         order = np.lexsort((-inside.records, inside.group))
         group, count = inside.group[order], inside.records[order]
@@ -288,9 +232,9 @@ class RecursiveLDiversity(DiversityMeasure):
         holds = count[first] < self.c * tail - ROUNDING
         return int(np.bincount(group[holds], minlength=len(inside.sizes)).min())
 
-    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+    def counted_by(self, release: Release, roles: Roles, columns: list[str]) -> dict[str, Any]:
         """Also c."""
-        return {"c": self.c, **super().counted_by(table, roles, columns)}
+        return {"c": self.c, **super().counted_by(release, roles, columns)}
 
 
 class TCloseness(DiversityMeasure):
@@ -306,7 +250,7 @@ class TCloseness(DiversityMeasure):
         description="equal: total variation; ordered: earth mover's over the values' order; automatic: ordered for numbers and levels",
     )
 
-    def of_column(self, inside: _Inside, table: Table, roles: Roles, column: str) -> float:
+    def of_column(self, inside: Inside, table: Table, roles: Roles, column: str) -> float:
         """Missing is one more value; under the ordered distance it stands after the largest."""
         ordered = self._ordered(table, roles, column)
         if ordered and roles.scale(table, column) == "ordinal":
@@ -318,11 +262,12 @@ class TCloseness(DiversityMeasure):
     def _ordered(self, table: Table, roles: Roles, column: str) -> bool:
         return self.distance == "ordered" or (self.distance == "automatic" and roles.scale(table, column) != "nominal")
 
-    def counted_by(self, table: Table, roles: Roles, columns: list[str]) -> dict[str, Any]:
+    def counted_by(self, release: Release, roles: Roles, columns: list[str]) -> dict[str, Any]:
         """The distance of each column; and of levels those that some row has, in their order, which a file does not tell."""
+        table = release.table
         ordered = [column for column in columns if self._ordered(table, roles, column)]
         levels = {column: _levels(table, roles, column) for column in ordered if roles.scale(table, column) == "ordinal"}
-        there = {column: {str(cell) for cell in table.levels(column).to_pylist()} for column in levels}
+        there = {column: {str(cell) for cell in release.values(column).levels(column).to_pylist()} for column in levels}
         said = {column: [level for level in order if level in there[column]] for column, order in levels.items()}
         distance = {column: "ordered" if column in ordered else "equal" for column in columns}
         return {"distance": distance, **({"levels": said} if said else {})}
@@ -333,7 +278,7 @@ def _levels(table: Table, roles: Roles, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*roles.levels(table, column), *roles.missing.get(column, ()))))
 
 
-def _in_level_order(inside: _Inside, roles: Roles, table: Table, column: str) -> _Inside:
+def _in_level_order(inside: Inside, roles: Roles, table: Table, column: str) -> Inside:
     """Codes sort by text; levels have their own order. Missing stays last."""
     place = {level: i for i, level in enumerate(_levels(table, roles, column))}
     new = np.array([len(place) if v is None else place[str(v)] for v in table.levels(column).to_pylist()])
@@ -344,13 +289,13 @@ def _in_level_order(inside: _Inside, roles: Roles, table: Table, column: str) ->
     return inside._replace(group=group, value=value[order], records=records, overall=overall)
 
 
-def _equal_distance(inside: _Inside, whole: FloatArray) -> float:
+def _equal_distance(inside: Inside, whole: FloatArray) -> float:
     """Total variation is the mass by which a class exceeds the whole; only values that occur in the class can exceed."""
     excess = np.maximum(inside.records / inside.sizes[inside.group] - whole[inside.value], 0)
     return float(np.bincount(inside.group, excess, minlength=len(inside.sizes)).max())
 
 
-def _ordered_distance(inside: _Inside, whole: FloatArray) -> float:
+def _ordered_distance(inside: Inside, whole: FloatArray) -> float:
     """Mean gap of the two distribution functions over the m - 1 steps between ordered values.
 
     A class's function is flat between its own values, so its gap to the whole's is summed a flat piece at a time: the whole's function rises,

@@ -13,7 +13,7 @@ from shoal.counts import combinations
 from shoal.measures.table_measure import QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles, level_places
-from shoal.score import Score
+from shoal.score import OfADraw, Score
 from shoal.table import Table
 
 
@@ -27,6 +27,7 @@ class CellLoss(QuasiMeasure):
 
     name: ClassVar[str] = "cell-loss"
     title: ClassVar[str] = "Mean change of a cell"
+    of_a_draw: ClassVar[OfADraw] = "estimate"
     step: ClassVar[float | None] = 0.05  # the one loss that is said of few records
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
@@ -62,7 +63,8 @@ def _change(original: Table, release: Release, roles: Roles, column: str) -> Flo
         known = before[~np.isnan(before)]
         if len(known) < 2 or known.min() == known.max():
             return None
-        difference = np.abs(before - after) / (np.sqrt(2) * known.std(ddof=1))
+        deviations = release.deviations([column])
+        difference = np.abs(before - after) / (np.sqrt(2) * (known.std(ddof=1) if deviations is None else deviations[0]))
     elif scale == "ordinal":
         levels = roles.levels(original, column)
         before, after = level_places(original, column, levels)[rows], level_places(table, column, levels)

@@ -11,7 +11,7 @@ from shoal.arrays import FloatArray
 from shoal.measures.table_measure import Bounds, QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Score
+from shoal.score import OfADraw, Score
 from shoal.table import Table
 
 
@@ -27,20 +27,43 @@ class NCP(QuasiMeasure):
     name: ClassVar[str] = "ncp"
     title: ClassVar[str] = "Normalised certainty penalty (NCP)"
     bounds: ClassVar[Bounds] = (0, 1)
+    of_a_draw: ClassVar[OfADraw] = "exact"
+
+    def applies(self, original: Table, release: Release, roles: Roles) -> str:
+        """Also the domain of each column, which a draw of the originals does not have."""
+        unknown = release.rows is not None and release.originals is None
+        why = "Of the originals there is only a draw here, which does not have the whole domain of a column." if unknown else ""
+        return super().applies(original, release, roles) or why
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The mean over all cells of the quasi-identifiers, domains taken from the original."""
         if why := self.applies(original, release, roles):
             return self.no_value(why)
         columns = released_quasi(release, roles)
-        dropped = 1 - len(release) / len(original)
-        penalties = {column: _penalty(original, release.table, roles, column) for column in columns}
-        per_column = {column: float(p.mean()) * (1 - dropped) + dropped if len(p) else 1.0 for column, p in penalties.items()}
+        given = len(original) if release.originals is None else len(release.originals)
+        dropped = 1 - release.total / given
+        before = {column: _before(original, release, column) for column in columns}
+        penalties = {column: _penalty(before[column], release.table, roles, column) for column in columns}
+        means = {column: _mean(before[column], release, roles, column, penalties[column]) for column in columns}
+        per_column = {column: mean * (1 - dropped) + dropped for column, mean in means.items()}
         per_record = np.mean(list(penalties.values()), axis=0)
-        note = f"{len(original) - len(release):,} records are not in the release and count 1." if len(release) < len(original) else ""
+        note = f"{given - release.total:,} records are not in the release and count 1." if dropped > 0 else ""
         return Score(
             self.name, self.title, float(np.mean(list(per_column.values()))), "lower", (0, 1), None, note, per_column, {}, per_record
         )
+
+
+def _before(original: Table, release: Release, column: str) -> Table:
+    """A table that has every original value of a column."""
+    return original if release.originals is None else release.values_before(original, column).table
+
+
+def _mean(before: Table, release: Release, roles: Roles, column: str, penalties: FloatArray) -> float:
+    """Over all released rows; a release of none hides everything."""
+    if release.rows is None:
+        return float(penalties.mean()) if len(penalties) else 1.0
+    cells = release.counts([column])
+    return float(_penalty(before, cells.table, roles, column) @ cells.rows / cells.total)
 
 
 def _penalty(original: Table, released: Table, roles: Roles, column: str) -> FloatArray:

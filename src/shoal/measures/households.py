@@ -27,9 +27,11 @@ class UniqueHouseholds(TableMeasure):
     needs: ClassVar[Needs] = "release"
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
-        """Numbers must be released."""
+        """Numbers must be released, and all rows be there."""
         if not roles.household or roles.household[0] not in release.table.columns:
             return "No column says who lives together."
+        if release.rows is not None:
+            return "Households are not compared where the rows do not fit into memory."
         return "" if not release.table.missing(roles.household[0]).all() else "No number of a household is released."
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:

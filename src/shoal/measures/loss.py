@@ -14,16 +14,18 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.arrays import FloatArray
-from shoal.measures.pairs import Pairs, correlation, covariance, numeric_pairs, scaled_difference, spread
+from shoal.measures.pairs import Pairs, correlation, covariance, numeric_pairs, scaled_difference
 from shoal.measures.table_measure import TableMeasure
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Score
+from shoal.score import OfADraw, Score
 from shoal.table import Table
 
 
 class NumericLoss(TableMeasure):
-    """A loss over the numeric quasi-identifiers; lower is better."""
+    """A loss over the numeric quasi-identifiers; lower is better. Means and moments of a draw estimate those of all rows."""
+
+    of_a_draw: ClassVar[OfADraw] = "estimate"
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Some quasi-identifier must be a number on both sides, and vary."""
@@ -146,7 +148,7 @@ class IL1s(NumericLoss):
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:
         """In units of the column's own deviation."""
-        cells = scaled_difference(pairs, np.sqrt(2) * spread(pairs.original))
+        cells = scaled_difference(pairs, np.sqrt(2) * pairs.deviations)
         return float(cells.mean()), dict(zip(pairs.columns, cells.mean(axis=0).tolist())), "", cells.mean(axis=1)
 
 
@@ -158,7 +160,7 @@ class IL2s(NumericLoss):
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:
         """In units of the column's own deviation."""
-        moved = np.abs(np.nanmean(pairs.original, axis=0) - np.nanmean(pairs.released, axis=0)) / spread(pairs.original)
+        moved = np.abs(np.nanmean(pairs.original, axis=0) - np.nanmean(pairs.released, axis=0)) / pairs.deviations
         return float(moved.mean()), dict(zip(pairs.columns, moved.tolist())), "", None
 
 
@@ -213,6 +215,7 @@ class PIL(NumericLoss):
 
     name: ClassVar[str] = "pil"
     title: ClassVar[str] = "Probabilistic information loss (PIL)"
+    of_a_draw: ClassVar[OfADraw] = "withheld"
     bounds: ClassVar[tuple[float | None, float | None]] = (0, 100)
 
     def compare(self, pairs: Pairs) -> tuple[float | None, Mapping[str, float], str, FloatArray | None]:

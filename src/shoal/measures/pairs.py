@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ class Pairs(NamedTuple):
     original: FloatArray
     released: FloatArray
     note: str  # what was left out, and why
+    deviations: FloatArray  # of the originals, of which these may be a draw
 
 
 def numeric_pairs(original: Table, release: Release, roles: Roles) -> Pairs:
@@ -49,7 +51,12 @@ def _numeric_pairs(original: Table, release: Release, roles: Roles) -> Pairs:
     if not columns:
         note = (note + " There is no numeric quasi-identifier to compare.").strip()
     before = original.numbers(columns)[release.source_row]
-    return Pairs(tuple(columns), before, release.table.numbers(columns), note)
+    deviations = release.deviations(columns)
+    if deviations is None:
+        with warnings.catch_warnings():  # of rows that were not released a column may have no value
+            warnings.simplefilter("ignore", RuntimeWarning)
+            deviations = spread(before)
+    return Pairs(tuple(columns), before, release.table.numbers(columns), note, deviations)
 
 
 def spread(values: FloatArray) -> FloatArray:

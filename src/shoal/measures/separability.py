@@ -24,7 +24,7 @@ from shoal.measures.squares import EarthMoversDistance
 from shoal.measures.table_measure import Bounds, TableMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Score
+from shoal.score import Better, OfADraw, Score
 from shoal.table import Table
 
 MOST_CLUSTERS = 20_000
@@ -82,7 +82,7 @@ def _commonest(cell: str | None) -> str | None:
 
 
 class TreeAccuracy(TableMeasure):
-    """Accuracy of a C4.5 tree for the target over ten folds."""
+    """Accuracy of a C4.5 tree for the target over ten folds. A tree that learns from a draw knows less than one that learns from all rows."""
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[Bounds] = (0, 1)
@@ -233,6 +233,7 @@ class ClusterIndex(TableMeasure):
 
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[Bounds] = (-1, 1)
+    of_a_draw: ClassVar[OfADraw] = "estimate"
     clusters: Literal["target", "classes"] = Field(
         "target", description="target: the target's classes, over released values; classes: the release's classes, over original values"
     )
@@ -267,7 +268,9 @@ class ClusterIndex(TableMeasure):
         return Score(self.name, self.title, value, self.better, self.bounds, None, (note + left_out).strip())
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
-        """The target's classes need a target."""
+        """The target's classes need a target, and those of the release all of its rows."""
+        if self.clusters == "classes" and release.rows is not None:
+            return "Classes of the release are not compared where the rows do not fit into memory."
         return NO_TARGET if roles.target is None and self.clusters == "target" else ""
 
     def index(self, values: FloatArray, clusters: IntArray) -> tuple[Any, str]:
@@ -310,6 +313,7 @@ class StructuralUtility(NumericLoss):
 
     name: ClassVar[str] = "structural-utility"
     title: ClassVar[str] = "Structural utility"
+    of_a_draw: ClassVar[OfADraw] = "withheld"  # a draw does not have a column's range
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float | None, float | None]] = (None, 1)
     over: Literal["range", "deviation", "largest"] = Field(
@@ -326,9 +330,9 @@ class StructuralUtility(NumericLoss):
         moved = np.array(list(work.values()))
         if self.over == "range":
             values = pairs.original[:, at]
-            moved = moved * spread(values) / (np.nanmax(values, axis=0) - np.nanmin(values, axis=0))
+            moved = moved * pairs.deviations[at] / (np.nanmax(values, axis=0) - np.nanmin(values, axis=0))
         elif self.over == "largest":
-            moved = moved * spread(pairs.original[:, at])
+            moved = moved * pairs.deviations[at]
             moved = moved / moved.max() if moved.max() > 0 else moved
         return float(1 - moved.mean()), dict(zip(work, (1 - moved).tolist())), "", None
 

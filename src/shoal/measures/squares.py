@@ -13,7 +13,7 @@ from shoal.measures.pairs import Pairs, scaled_difference, spread
 from shoal.measures.table_measure import Bounds, QuasiMeasure, released_quasi
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Score
+from shoal.score import OfADraw, Score
 from shoal.table import Table
 
 Compared = tuple[float | None, dict[str, float], str, FloatArray | None]
@@ -24,6 +24,7 @@ class SSE(NumericLoss):
 
     name: ClassVar[str] = "sse"
     title: ClassVar[str] = "Sum of squared errors (SSE)"
+    of_a_draw: ClassVar[OfADraw] = "withheld"  # a sum grows with the rows
 
     def compare(self, pairs: Pairs) -> Compared:
         """Cell by cell."""
@@ -36,6 +37,7 @@ class SSA(NumericLoss):
 
     name: ClassVar[str] = "ssa"
     title: ClassVar[str] = "Sum of squares between groups (SSA)"
+    of_a_draw: ClassVar[OfADraw] = "withheld"  # a sum grows with the rows
     better = "higher"
 
     def compare(self, pairs: Pairs) -> Compared:
@@ -49,6 +51,7 @@ class SST(NumericLoss):
 
     name: ClassVar[str] = "sst"
     title: ClassVar[str] = "Total sum of squares (SST)"
+    of_a_draw: ClassVar[OfADraw] = "withheld"  # a sum grows with the rows
     better = "neither"
 
     def compare(self, pairs: Pairs) -> Compared:
@@ -81,6 +84,7 @@ class DistributionDistance(QuasiMeasure):
     name: ClassVar[str] = "distribution-distance"
     title: ClassVar[str] = "Largest shift of a column's distribution"
     bounds: ClassVar[Bounds] = (0, 1)
+    of_a_draw: ClassVar[OfADraw] = "estimate"
 
     def measure(self, original: Table, release: Release, roles: Roles) -> Score:
         """The worst column, and each."""
@@ -117,7 +121,7 @@ class EarthMoversDistance(NumericLoss):
             if len(x) != len(y):
                 share = (np.arange(2000) + 0.5) / 2000
                 x, y = np.quantile(x, share), np.quantile(y, share)
-            work[column] = float(np.abs(x - y).mean() / spread(pairs.original)[j])
+            work[column] = float(np.abs(x - y).mean() / pairs.deviations[j])
         note = "" if work else "No column has a released value."
         return (float(np.mean(list(work.values()))) if work else None), work, note, None
 

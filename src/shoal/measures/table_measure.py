@@ -7,7 +7,7 @@ from typing import ClassVar
 from shoal.params import Params
 from shoal.release import Release
 from shoal.roles import Roles
-from shoal.score import Better, Needs, Score
+from shoal.score import Better, Needs, OfADraw, Score
 from shoal.table import Table
 
 Bounds = tuple[float | None, float | None]
@@ -20,6 +20,7 @@ class TableMeasure(Params):
     bounds: ClassVar[Bounds] = (0, None)
     needs: ClassVar[Needs] = "original"
     step: ClassVar[float | None] = None
+    of_a_draw: ClassVar[OfADraw] = "withheld"
 
     def applies(self, original: Table, release: Release, roles: Roles) -> str:
         """Empty, or a sentence saying why there is nothing to measure."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from shoal.arrays import FloatArray
 from shoal.cell import SUPPRESSED, expected_numbers, is_generalized, read, value_shares
+from shoal.errors import number
 from shoal.release import Release
 from shoal.report.figures import BeforeAfter
 from shoal.roles import Roles
@@ -50,7 +51,8 @@ def before_after(original: Table, release: Release, roles: Roles) -> list[Before
                 pictures.append(replace(_binned(column, original.number(column), after, bins, fewest), how=how))
         elif "date" not in kinds:
             pictures.append(_categories(column, original, release.table, roles, weights, fewest))
-    return pictures
+    drawn = "" if release.rows is None else f"Drawn from {number(len(release))} of {number(release.total)} rows, chosen at random."
+    return [replace(one, how=f"{one.how} {drawn}".strip()) for one in pictures] if drawn else pictures
 
 
 def _weights(release: Release) -> FloatArray:

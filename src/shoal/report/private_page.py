@@ -42,6 +42,8 @@ class Riskiest:
     records: int = 0
     of: int = 0
     beyond: tuple[tuple[str, int], ...] = ()  # attacks that know more than the quasi-identifiers, and how many records they find so
+    numbered: str = "in the original, without its header"  # where rows are counted
+    none: str = "No record was singled out."  # what is said where there is no group
 
 
 def riskiest_records(riskiest: Riskiest) -> str:
@@ -52,14 +54,14 @@ def riskiest_records(riskiest: Riskiest) -> str:
         for name, records in riskiest.beyond
     )
     if not riskiest.groups:
-        return card("Riskiest records", beyond or "<p>No record was singled out.</p>")
+        return card("Riskiest records", beyond or f"<p>{safe(riskiest.none)}</p>")
     top = riskiest.groups[0].risk
     shown = len(riskiest.groups)
     rest = f"; the {shown} shown are the riskiest, and of equals the farthest from the middle" if riskiest.of > shown else ""
     note = (
         f"<p>Attacks find {counted(riskiest.records, 'record')} with some likelihood, {percent(top)} at most, in "
-        f"{counted(riskiest.of, 'group')} of equal released cells and equal risk{rest}. Rows are counted from 1 in the original, without its "
-        "header.</p>"
+        f"{counted(riskiest.of, 'group')} of equal released cells and equal risk{rest}. Rows are counted from 1 "
+        f"{riskiest.numbered}.</p>"
     )
     because = {group.because for group in riskiest.groups}
     shared = because.pop() if len(because) == 1 else ""  # what is true of all is said once

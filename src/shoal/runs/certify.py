@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from shoal.attacks import DistanceLinkage, IntervalDisclosure, ProbabilisticLinkage
 from shoal.certificate import (
     AttackPart,
@@ -76,7 +74,7 @@ def certify(
             file=files.name,
             sha256=files.sha256,
             parts=files.parts,
-            rows=len(release),
+            rows=release.total,
             columns=table.columns,
             delimiter=table.format.delimiter,
             decimal=table.format.decimal,
@@ -84,7 +82,7 @@ def certify(
             dates=table.written_dates,
             formulas=table.format.formulas,
             cells=tuple(column for column in table.columns if column in table.cells),
-            labels={column: _labels(table, roles, column) for column in table.labelled},
+            labels={column: _labels(release.values(column), roles, column) for column in table.labelled},
         ),
         roles=RolesPart(
             **{role: getattr(roles, role) for role in ("quasi", "confidential", "weight", "household", "other")},
@@ -143,6 +141,8 @@ def summary(scores: Sequence[Score], attacked: Attacked) -> Summary:
 def households(original: Table, release: Release, roles: Roles) -> dict[str, Any]:
     """How many are released, and the share that no other looks like."""
     measure = UniqueHouseholds()
+    if release.rows is not None:
+        return {}
     if measure.applies(original, release, roles):
         return {"households": 0} if set(roles.household) & set(release.table.columns) else {}
     score = measure.measure(original, release, roles)
@@ -162,12 +162,12 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
     yield from release.warnings
     yield from _about_steps(release, roles, by_name.get(KAnonymity.name))
     yield from _about_columns(release, roles)
-    yield from about_formulas(release.table)
+    yield from _about_formulas(release)
     diversity = by_name.get(DistinctLDiversity.name)
     for column, distinct in (diversity.per_column if diversity else {}).items():
         if distinct == 1:
             yield f"Some class has only one value of '{column}': whoever is known to be in it is known to have that value."
-        elif distinct < 1 and not release.table.missing(column).all():
+        elif distinct < 1 and not release.values(column).missing(column).all():
             yield f"Some class has no answer in '{column}', only missing ones; others may have only one."
     for attack in DISCLOSURE_RISK:
         if attack.name in attacked.not_tried:
@@ -184,6 +184,13 @@ def warnings(release: Release, roles: Roles, scores: Sequence[Score], attacked: 
         yield from _about_outliers(*worst(attacked), rounding)
 
 
+def _about_formulas(release: Release) -> Iterator[str]:
+    """Cells are counted where they are: in all rows, or in a draw of them."""
+    drawn = "" if release.rows is None else f" That is on {number(len(release))} of {number(release.total)} rows, drawn at random."
+    for line in about_formulas(release.table):
+        yield line + drawn
+
+
 def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None, rounding: Rounding) -> Iterator[str]:
     """An average hides those who are easiest to find."""
     far = outlying.outliers if outlying else None
@@ -198,7 +205,7 @@ def _about_outliers(linkage: AttackResult | None, outlying: AttackResult | None,
 def _about_steps(release: Release, roles: Roles, classes: Score | None) -> Iterator[str]:
     """Steps that promise less than their name may suggest."""
     smallest = classes.value if classes else None
-    of, many = ("released rows", len(release)) if release.persons is None else ("persons", len(np.unique(release.persons)))
+    of, many = ("released rows", release.total) if release.people is None else ("persons", release.people)
     unique = f"; {number(classes.details['uniques'])} of {number(many)} {of} are unique" if classes and smallest is not None else ""
     if any(set(roles.quasi) <= set(promise.columns) and promise.kind is K_ANONYMITY for promise in release.promises):
         return

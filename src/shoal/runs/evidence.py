@@ -16,12 +16,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.arrays import BoolArray, IntArray
 from shoal.contracts import Attack, Measure, Progress, quiet
-from shoal.errors import DataError
+from shoal.errors import DataError, TooManyCombinations
 from shoal.kernels.outliers import farthest, rank_distances, rarities
 from shoal.randomness import rng_for
 from shoal.registry import Kind, everything
 from shoal.release import Release
 from shoal.roles import Roles, level_places
+from shoal.runs.drawn import by_combinations, estimated, why_not_attacked, why_not_measured
 from shoal.runs.persons import one_row_each
 from shoal.score import AttackResult, Knowledge, OutlierHits, Score
 from shoal.table import Table
@@ -62,8 +63,8 @@ class TableSubject:
         object.__setattr__(self, "knowledge", given)
 
     def measure(self, one: Measure, secret: int) -> Score:
-        """A measure of a table needs no chance."""
-        return one.measure(self.original, self.release, self.roles)
+        """A measure of a table needs no chance. Of rows that do not fit into memory it says what a draw of them does."""
+        return estimated(one, one.measure(self.original, self.release, self.roles), self.release)
 
     def attack(self, one: Attack, secret: int, progress: Progress) -> AttackResult:
         """Every attack has a stream of its own. Where persons are known, one that looks for records looks for persons. One that
@@ -71,10 +72,11 @@ class TableSubject:
         assert self.knowledge is not None
         rng = rng_for(secret, "attack", one.name)
         alone = one_row_each(self.original, self.release, self.knowledge) if one.looks_for == "records" else None
-        if alone is None:
-            found = one.attack(self.original, self.release, self.knowledge, rng, progress)
-        else:
-            found = alone.of_persons(one.attack(alone.original, alone.release, self.knowledge, rng, progress))
+        original, release = (self.original, self.release) if alone is None else (alone.original, alone.release)
+        searched = by_combinations(original, release, self.knowledge.known_columns(), secret)
+        found = searched.said(one, one.attack(original, searched.release, self.knowledge, rng, progress))
+        if alone is not None:
+            found = alone.of_persons(found)
         if found.risk != "linkage" or found.per_record is None:
             return found
         persons = self.original.codes(self.roles.person[0]) if found.unit == "persons" else None
@@ -88,12 +90,14 @@ class TableSubject:
 
     def why_not_measured(self, one: Measure) -> str:
         """Empty where it applies."""
-        return one.applies(self.original, self.release, self.roles)
+        return one.applies(self.original, self.release, self.roles) or why_not_measured(one, self.release)
 
     def why_not_attacked(self, one: Attack) -> str:
         """Empty where it applies."""
         assert self.knowledge is not None
-        return one.applies(self.original, self.release, self.knowledge)
+        return one.applies(self.original, self.release, self.knowledge) or why_not_attacked(
+            one, self.original, self.release, self.knowledge
+        )
 
 
 def farthest_records(original: Table, roles: Roles, columns: Sequence[str]) -> BoolArray:
@@ -147,10 +151,18 @@ def measure_all(subject: Subject, measures: Sequence[Any] = (), secret: int = 0,
         for done, one in enumerate(chosen):
             progress("measuring", done, len(chosen))
             why = subject.why_not_measured(one)
-            score = Score(one.name, one.title, None, one.better, note=why) if why else subject.measure(one, secret)
+            score = Score(one.name, one.title, None, one.better, note=why) if why else _measured(subject, one, secret)
             scores.append(replace(score, needs=one.needs, step=one.step))
     progress("measuring", len(chosen), len(chosen))
     return scores
+
+
+def _measured(subject: Subject, one: Any, secret: int) -> Score:
+    """Without a value where rows elsewhere are too different to be counted."""
+    try:
+        return subject.measure(one, secret)
+    except TooManyCombinations as error:
+        return Score(one.name, one.title, None, one.better, note=str(error))
 
 
 def attack_all(subject: Subject, attacks: Sequence[Any] = (), secret: int = 0, progress: Progress = quiet) -> Attacked:
@@ -171,6 +183,11 @@ def attack_all(subject: Subject, attacks: Sequence[Any] = (), secret: int = 0, p
 
         told("begins", 0, 1)
         with threadpool_limits(1):  # their matrices are small: threads of linear algebra would wait for each other, and burn what they wait
-            results.append(subject.attack(one, secret, told))
+            try:
+                results.append(subject.attack(one, secret, told))
+            except TooManyCombinations as error:
+                if attacks:
+                    raise
+                not_tried[one.name] = str(error)
         told("begins", 1, 1)
     return Attacked(results, not_tried)

@@ -56,11 +56,12 @@ def _about_caught(original: Table, release: Release, roles: Roles) -> Iterator[s
         if not tree.caught or column not in release.table.labelled:
             continue
         caught = set(tree.caught)
-        rows = int(np.array([name in caught for name in value_names(original, column)], np.bool_)[original.codes(column)].sum())
+        values = release.values_before(original, column)
+        rows = int(values.rows[[name in caught for name in value_names(values.table, column)]].sum())
         many = (
             f"Some values of '{column}'"
             if rounding.few
-            else f"Of '{column}', {rounding.words(counted(rows, 'row'))} of {number(len(original))}"
+            else f"Of '{column}', {rounding.words(counted(rows, 'row'))} of {number(values.total)}"
         )
         yield f"{many} had no group of their own in its hierarchy: they fell into '{tree.other}'."
 
@@ -89,7 +90,7 @@ def _about_misnamed_groups(release: Release, roles: Roles) -> Iterator[str]:
     for column in release.table.labelled:
         tree = roles.hierarchies.get(column)
         labels = release.table.labels[column]
-        there = {labels.get(cell) for cell in release.table.levels(column).to_pylist()}
+        there = {labels.get(cell) for cell in release.values(column).levels(column).to_pylist()}
         wrong = [name for name in tree.misnamed if name in there] if tree else []
         if wrong:
             listed = ", ".join(wrong[:MOST]) + (f" and {len(wrong) - MOST} more" if len(wrong) > MOST else "")
@@ -322,6 +323,9 @@ def _about_codes(original: Table, release: Release, roles: Roles) -> Iterator[st
 def _about_rows_of_persons(release: Release, roles: Roles) -> Iterator[str]:
     """Person numbers are gone; but what all rows of a person share may put its rows together again."""
     if release.persons is None or roles.person[0] in release.table.columns:
+        return
+    if release.rows is not None:
+        yield "Whether rows of one person can be put together again was not looked at: the rows do not fit into memory."
         return
     table, several = release.table, np.bincount(release.persons) > 1
     if not several.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ from shoal.arrays import IntArray
 from shoal.certificate import TableCertificate
 from shoal.checks.tables import check_groups
 from shoal.checks.values import Written
-from shoal.contracts import Elsewhere, Progress, quiet
+from shoal.contracts import Elsewhere, One, Progress, quiet
 from shoal.counts import Counts, Moments
 from shoal.folders import RECIPE, RELEASE, refuse_existing, run_folder
 from shoal.promises import Checked
-from shoal.randomness import new_secret, rng_for
+from shoal.randomness import Chance, new_secret, rng_for
 from shoal.release import Release
 from shoal.rows import Batch
 from shoal.runs.certify import ReleasedFiles
@@ -58,6 +58,11 @@ class ReleasedRows:
     def moments(self, columns: Sequence[str]) -> Moments:
         """Of columns that are numbers still."""
         return self.files.moments(columns)
+
+    def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
+        """As in memory."""
+        like = self.like
+        return self.files.each(lambda batch: task(batch._replace(table=as_cells(batch.table.arrow, like))), chance)
 
     def first(self, rows: int) -> Table:
         """Released rows come in a random order: the first are a draw."""

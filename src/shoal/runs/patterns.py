@@ -112,6 +112,8 @@ def patterns_of(release: Release, data: Any = None) -> Patterns:
 def _patterns(release: Release, data: Any, listed: int | None) -> Patterns:
     """`listed`: how many are listed from either end, where not all are; then who satisfies them is not counted."""
     roles = release.roles
+    if release.rows is not None:
+        raise DataError("The released rows do not fit into memory, and patterns are made of all of them.")
     columns = [column for column in roles.quasi if column in release.table.columns]
     if not columns:
         raise ParameterError("There is no quasi-identifier, so there are no patterns. Name the columns an intruder may know.")

@@ -20,7 +20,7 @@ from shoal.errors import ParameterError
 from shoal.promises import Promise
 from shoal.randomness import Chance
 from shoal.registry import known
-from shoal.release import Release, Step
+from shoal.release import PERSON, Release, Step
 from shoal.roles import Roles
 from shoal.rows import row_ids
 from shoal.score import AttackResult, Knowledge
@@ -128,6 +128,11 @@ def _one_row_each(original: Table, release: Release, roles: Roles, columns: Sequ
     first = np.unique(whose, return_index=True)[1]
     released, row = np.unique(release.persons, return_index=True)
     alone = replace(release, table=release.table.take(row), source_row=released, persons=None)
+    if release.rows is not None:
+        every = release.counts([*columns, PERSON]) if release.tells_persons else None
+        if every is None or len(every) != release.people:
+            return None
+        alone = replace(alone, rows=every.table.without([PERSON]), originals=None)
     return OneRowEach(original.take(first), alone, whose)
 
 

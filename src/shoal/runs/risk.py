@@ -20,7 +20,7 @@ from shoal.contracts import Progress, quiet
 from shoal.errors import DataError, ParameterError, counted
 from shoal.kernels.groups import class_ids
 from shoal.kernels.special_uniques import MOST_COLUMNS, SetsOfSize, SpecialUniques, dis_suda, elliot, ihsn, minimal_sets, special_uniques
-from shoal.measures.anonymity import Classes, classes_of
+from shoal.measures.classes import Classes, classes_of
 from shoal.promises import Unit
 from shoal.release import Release
 from shoal.roles import Roles
@@ -244,7 +244,7 @@ def _put_together(
     fraction: float | None,
     score: ScoreName,
 ) -> FileRisk:
-    smallest, sizes, many = classes.smallest, classes.sizes, len(records.columns)
+    sizes, many = classes.sizes, len(records.columns)
     scores = found.scores[records.of_row]
     special = scores > 0
     keys, keys_tell = _keys(records, found, tells)
@@ -252,16 +252,15 @@ def _put_together(
     dis = None
     if fraction is not None and found.complete:  # a record with a score is one row, or one person
         dis = dis_suda(found.scores, 2 * int((sizes == 2).sum()), fraction, many)[records.of_row]
-    alone = int((smallest == 1).sum())
     size, held = np.unique(sizes, return_counts=True)
     return FileRisk(
         unit=classes.unit,
         rows=len(given),
-        persons=None if given.persons is None else len(smallest),
+        persons=None if given.persons is None else classes.total,
         classes=len(sizes),
         smallest_class=int(sizes.min()),
-        unique=alone,
-        below={k: int((smallest < k).sum()) for k in BELOW},
+        unique=classes.alone,
+        below={k: int(classes.many[classes.smallest < k].sum()) for k in BELOW},
         histogram=dict(zip(size[:10].tolist(), held[:10].tolist())),
         columns=_columns(records, found),
         special=int(special.sum()) if given.persons is None else len(np.unique(given.persons[special])),
@@ -272,7 +271,7 @@ def _put_together(
         sets_not_looked_at=0 if found.complete and found.all_apart else not_looked_at,
         score=score,
         notes=_notes(given, records, found, not_looked_at, fraction),
-        sentence=_sentence(classes.unit, alone, len(smallest), many, int(sizes.min())),
+        sentence=_sentence(classes.unit, classes.alone, classes.total, many, int(sizes.min())),
         scores=scores,
         dis=dis,
         class_size=sizes[records.of_row],

@@ -9,9 +9,9 @@ import numpy as np
 
 from shoal.arrays import FloatArray, IntArray
 from shoal.cell import SUPPRESSED
-from shoal.errors import counted
+from shoal.errors import TooManyCombinations, counted
 from shoal.kernels.groups import class_ids, persons_in_classes
-from shoal.release import Release
+from shoal.release import PERSON, Release
 from shoal.report.private_page import RiskGroup, Riskiest
 from shoal.roles import Roles
 from shoal.score import AttackResult
@@ -34,14 +34,17 @@ def riskiest(original: Table, release: Release, roles: Roles, results: Sequence[
         return Riskiest()
     place = np.full(len(original), -1)
     place[release.source_row[::-1]] = np.arange(len(release))[::-1]
-    classes = class_ids([release.table.codes(column) for column in quasi])[0]
-    sizes = _sizes(classes, release)
-    gives = np.where(place >= 0, 1 / sizes[classes[place]], np.inf)  # the likelihood that a class gives
+    try:
+        classes = _classes(release, quasi)
+    except TooManyCombinations as error:
+        return Riskiest(none=str(error))
+    gives = np.where(place >= 0, 1 / classes.sizes[classes.of_row[place]], np.inf)  # the likelihood that a class gives
     beyond = {one.name: int((_risks(one) > gives + SAME).sum()) for one in found}
     beyond = {one.name: beyond[one.name] for one in found if 2 * beyond[one.name] > (_risks(one) > 0).sum()}
     by_class = [one for one in found if one.name not in beyond]
-    groups, records, of = _grouped(original, release, roles, quasi, by_class, place, classes, sizes) if by_class else ((), 0, 0)
-    return Riskiest(groups, records, of, tuple(beyond.items()))
+    groups, records, of = _grouped(original, release, roles, quasi, by_class, place, classes) if by_class else ((), 0, 0)
+    numbered = "in the original, without its header" if release.rows is None else "in the draw of originals that was looked for"
+    return Riskiest(groups, records, of, tuple(beyond.items()), numbered)
 
 
 def _risks(attack: AttackResult) -> FloatArray:
@@ -50,11 +53,24 @@ def _risks(attack: AttackResult) -> FloatArray:
     return np.nan_to_num(attack.per_record, nan=0.0)
 
 
-def _sizes(classes: IntArray, release: Release) -> IntArray:
-    """How many persons are in each class, or rows where persons are not told."""
-    if release.persons is None:
-        return np.bincount(classes)
-    return np.bincount(persons_in_classes(classes, release.persons)[0])
+class _Classes(NamedTuple):
+    """The class of each row of the table; and of each class how many persons are in it, or rows where persons are not told, and how many rows."""
+
+    of_row: IntArray
+    sizes: IntArray
+    rows: IntArray
+
+
+def _classes(release: Release, quasi: list[str]) -> _Classes:
+    """Of the table, or of all rows where it is a draw of them."""
+    if release.rows is None:
+        of_row = class_ids([release.table.codes(column) for column in quasi])[0]
+        rows = np.bincount(of_row)
+        return _Classes(of_row, rows if release.persons is None else np.bincount(persons_in_classes(of_row, release.persons)[0]), rows)
+    counts, sizes = release.counts(quasi), release.counts(quasi).rows
+    if release.tells_persons:
+        sizes = np.bincount(counts.places(release.counts([*quasi, PERSON]).table), minlength=len(counts))
+    return _Classes(counts.places(release.table), sizes, counts.rows)
 
 
 def _grouped(
@@ -64,8 +80,7 @@ def _grouped(
     quasi: list[str],
     found: Sequence[AttackResult],
     place: IntArray,
-    classes: IntArray,
-    sizes: IntArray,
+    classes: _Classes,
 ) -> tuple[tuple[RiskGroup, ...], int, int]:
     """The first groups, how many records are in any, and how many groups there are."""
     risks = np.vstack([_risks(one) for one in found])
@@ -74,7 +89,7 @@ def _grouped(
         return (), 0, 0
     risk, by = risks[:, rows].max(axis=0).round(9), risks[:, rows].argmax(axis=0)
     apart = np.column_stack([stands_out(original, roles, column)[rows] for column in quasi])
-    looks = classes[place[rows]]
+    looks = classes.of_row[place[rows]]
     order = np.lexsort((rows, looks, -risk))
     starts = np.flatnonzero(np.diff(looks[order], prepend=-1) | (np.diff(risk[order], prepend=-1.0) != 0))
     ends = np.append(starts[1:], len(order))
@@ -84,15 +99,17 @@ def _grouped(
     for one in first:
         members = order[starts[one] : ends[one]]
         of_class = looks[members[0]]
-        group = _Group(rows[members], np.flatnonzero(classes == of_class), int(sizes[of_class]), float(risk[members[0]]))
+        alike = np.flatnonzero(classes.of_row == of_class)
+        group = _Group(rows[members], alike, int(classes.sizes[of_class]), int(classes.rows[of_class]), float(risk[members[0]]))
         groups.append(_described(original, release, roles, quasi, group, found[by[members[0]]].name, apart[members].mean(axis=0)))
     return tuple(groups), len(rows), len(starts)
 
 
 class _Group(NamedTuple):
     rows: IntArray  # of the original
-    alike: IntArray  # rows of the release
+    alike: IntArray  # rows of the table
     size: int  # persons, or rows
+    all_alike: int  # rows of the release
     risk: float
 
 
@@ -126,7 +143,7 @@ def _described(
         risk=group.risk,
         found_by=attack,
         records=len(group.rows),
-        alike=len(group.alike),
+        alike=group.all_alike,
         persons=None if release.persons is None else group.size,
         columns=columns,
         hidden_columns=max(0, len(telling) - COLUMNS),
@@ -163,7 +180,7 @@ def _about_column(table: Table, roles: Roles, quasi: list[str], why: int | None,
 def _about_confidential(release: Release, roles: Roles, alike: IntArray) -> list[str]:
     """What everybody in the class has is known of everybody in it; that all did not answer says little."""
     same = []
-    for column in roles.confidential:
+    for column in roles.confidential if release.rows is None else ():  # of a class, the draw has a few
         if len(alike) < 2 or column not in release.table.columns:
             continue
         held = np.unique(release.table.codes(column)[alike])

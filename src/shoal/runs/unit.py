@@ -15,12 +15,12 @@ from shoal.table import Table
 def unit_of(original: Table, release: Release, roles: Roles) -> UnitPart:
     """Persons where the roles say which rows are of one person, else rows, with a warning where they may be fewer persons."""
     if release.persons is None:
-        return UnitPart(rows=len(release), warning=repeated(original, release, roles))
+        return UnitPart(rows=release.total, warning=repeated(original, release, roles))
     if set(release.table.columns) - set(original.columns):  # a list of patterns, each of several persons
-        return UnitPart(counted="persons", rows=len(release))
-    persons = len(np.unique(release.persons))
-    several = bool((np.bincount(original.codes(roles.person[0])) > 1).any())
-    return UnitPart(counted="persons", rows=len(release), persons=persons, one_row_each="no" if several else "known")
+        return UnitPart(counted="persons", rows=release.total)
+    persons = release.people
+    several = bool((np.bincount(original.codes(roles.person[0])) > 1).any()) or persons != release.total
+    return UnitPart(counted="persons", rows=release.total, persons=persons, one_row_each="no" if several else "known")
 
 
 def repeated(original: Table, release: Release, roles: Roles) -> str:
@@ -31,6 +31,8 @@ def repeated(original: Table, release: Release, roles: Roles) -> str:
     found = [(len(np.unique(known)), len(known)) for column in roles.identifier if len(known := _known(original, column))]
     found = [one for one in found if one[0] < one[1]]
     may = f"k = {release.k} rows" if release.k else "all rows of a class"
+    if found and release.rows is not None:
+        return f"An identifier repeats. If it numbers persons, {may} may be one person: give it the role person."
     if found:
         different, rows = max(found)
         return (
@@ -41,10 +43,8 @@ def repeated(original: Table, release: Release, roles: Roles) -> str:
         known = _known(original, column)
         if len(np.unique(known)) < len(known) and not any(promise.kind is HOUSEHOLD_K for promise in release.promises):
             rows_count = "What is promised counts rows" if release.promises else "Rows are counted"
-            return (
-                f"'{column}' repeats: {counted(len(known), 'row')}, {counted(len(np.unique(known)), 'household')}. {rows_count}: "
-                f"{may} may be one household."
-            )
+            many = f": {counted(len(known), 'row')}, {counted(len(np.unique(known)), 'household')}" if release.rows is None else ""
+            return f"'{column}' repeats{many}. {rows_count}: {may} may be one household."
     return ""
 
 

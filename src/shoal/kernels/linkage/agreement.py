@@ -36,11 +36,14 @@ BLOCK = 256  # records that one thread takes at a time
 # Counting patterns
 
 
-def pattern_counts(original: FloatArray, protected: FloatArray, tolerance: FloatArray) -> IntArray:
-    """How many of all pairs of an original and a protected row show each of the 2^d agreement patterns."""
+def pattern_counts(original: FloatArray, protected: FloatArray, tolerance: FloatArray, stands_for: IntArray | None = None) -> IntArray:
+    """How many of all pairs of an original and a protected row show each of the 2^d agreement patterns; a protected row may stand for several."""
     x, y, tol = _inputs(original, protected, tolerance)
     columns, part = np.ascontiguousarray(y.T), -(-len(x) // get_num_threads())  # the tables of a part are large: one each
-    counts = by_blocks(lambda begin, end: _pattern_counts(x[begin:end], columns, tol), len(x), max(1, part))
+    if stands_for is None:
+        counts = by_blocks(lambda begin, end: _pattern_counts(x[begin:end], columns, tol), len(x), max(1, part))
+    else:
+        counts = by_blocks(lambda begin, end: _weighed_patterns(x[begin:end], columns, tol, stands_for), len(x), max(1, part))
     return np.sum(counts, axis=0) if counts else np.zeros(1 << len(tol), np.int64)
 
 
@@ -77,6 +80,19 @@ def _pattern_counts(x, columns, tolerance):
     for p in range(len(even)):
         even[p] += odd[p]
     return even
+
+
+@njit(cache=True, nogil=True)
+def _weighed_patterns(x, columns, tolerance, stands_for):
+    d, m = columns.shape
+    counts = np.zeros(1 << d, np.int64)
+    for i in range(len(x)):
+        for k in range(m):
+            pattern = 0
+            for j in range(d):
+                pattern |= (1 << j) if abs(columns[j, k] - x[i, j]) <= tolerance[j] else 0
+            counts[pattern] += stands_for[k]
+    return counts
 
 
 # Linking by weight
@@ -124,11 +140,15 @@ def linked_by_weight(
     agree_weight: FloatArray,
     disagree_weight: FloatArray,
     progress: Progress | None = None,
+    stands_for: IntArray | None = None,
 ) -> LinkedByWeight:
-    """Whether any protected row outweighs an original row's true one, and if not how many tie with it; stops at the first that does."""
+    """Whether any protected row outweighs an original row's true one, and if not how many tie with it; stops at the first that does.
+
+    A protected row may stand for several.
+    """
     x, y, tol = _inputs(original, protected, tolerance)
     gain, _, _ = _gains(agree_weight, disagree_weight)
-    index = _index(y, tol)
+    index = _index(y, tol, stands_for)
     n = len(x)
     true = np.ascontiguousarray(true_row, dtype=np.int64)
     if len(true) != n or (n and not 0 <= true.min() <= true.max() < len(y)):
@@ -173,10 +193,10 @@ def _units(x: FloatArray, tolerance: FloatArray) -> FloatArray:
     return x / np.where(tolerance > 0, tolerance, 1.0)
 
 
-def _index(y: FloatArray, tolerance: FloatArray) -> _Index:
+def _index(y: FloatArray, tolerance: FloatArray, stands_for: IntArray | None = None) -> _Index:
     if len(y) == 0:
         raise ValueError("The protected file has no rows.")
-    same_as, first, weight = distinct_rows(y)
+    same_as, first, weight = distinct_rows(y, stands_for)
     rows = y[first]
     tree = kdtree.build(_units(rows, tolerance), LEAF_SIZE)
     place = np.empty(len(first), np.int64)

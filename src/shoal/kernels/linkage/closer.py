@@ -54,16 +54,23 @@ class Nearest(NamedTuple):
     distance: FloatArray
 
 
-def linked(protected: FloatArray, queries: FloatArray, true_row: IntArray, by: Distance, progress: Progress | None = None) -> Linked:
-    """Whether some protected row is closer to a query than its true row, and how many tie with it where none is."""
+def linked(
+    protected: FloatArray,
+    queries: FloatArray,
+    true_row: IntArray,
+    by: Distance,
+    progress: Progress | None = None,
+    stands_for: IntArray | None = None,
+) -> Linked:
+    """Whether some protected row is closer to a query than its true row, and how many tie with it where none is. A row may stand for several."""
     protected, queries = _checked(protected, by), _checked(queries, by)
     true = np.ascontiguousarray(true_row, np.int64)
     if len(true) != len(queries) or (len(true) and not 0 <= true.min() <= true.max() < len(protected)):
         raise ValueError("Every query needs one true row, and it must be a row of the protected file.")
     if by.kind == "weighted" and by.power == 2 and by.numeric == len(by.attribute):
         stretch = np.sqrt(by.weights[by.attribute])
-        return neighbours.linked(protected * stretch, queries * stretch, true, progress=progress)
-    tree, weight, _, position = _tree(protected, by)
+        return neighbours.linked(protected * stretch, queries * stretch, true, progress=progress, stands_for=stands_for)
+    tree, weight, _, position = _tree(protected, by, stands_for)
     out = Linked(np.empty(len(true), np.bool_), np.empty(len(true), np.int64))
     at, plan = position[true], _plan(by)
     order = np.argsort(at, kind="stable")  # neighbouring searches share cache
@@ -127,11 +134,11 @@ def _checked(rows: FloatArray, by: Distance) -> FloatArray:
     return x
 
 
-def _tree(protected: FloatArray, by: Distance) -> tuple[kdtree.KdTree, IntArray, IntArray, IntArray]:
+def _tree(protected: FloatArray, by: Distance, stands_for: IntArray | None = None) -> tuple[kdtree.KdTree, IntArray, IntArray, IntArray]:
     """A tree over the distinct rows; how many rows each stands for, the lowest of them, and where a row is."""
     if not len(protected):
         raise ValueError("The protected file has no rows.")
-    same_as, first, weight = distinct_rows(protected)
+    same_as, first, weight = distinct_rows(protected, stands_for)
     tree = kdtree.build(protected[first], LEAF_SIZE, len(by.attribute) - by.numeric)
     place = np.empty(len(first), np.int64)
     place[tree.order] = np.arange(len(first))

@@ -41,6 +41,7 @@ class LinkSpace(NamedTuple):
     released: FloatArray
     attribute: IntArray
     numeric: int
+    stands_for: IntArray | None = None  # how many released rows each row of `released` is, where it may be several
 
 
 class Family(NamedTuple):
@@ -89,7 +90,7 @@ LinkSpaces = Mapping[Scaling, LinkSpace]
 def known_links(spaces: LinkSpaces, rows: IntArray, true: IntArray, found: Sequence[Learned], before: Known | None = None) -> Known:
     """Known links with their rivals: the nearest under each of the distances found, out of the whole protected file, and those `before`."""
     space = spaces["original"]
-    same_as, first, size = distinct_rows(space.released)
+    same_as, first, size = distinct_rows(space.released, space.stands_for)
     if len(first) <= 2 * RIVALS:
         near = [np.tile(first, (len(rows), 1))]
     else:
@@ -216,10 +217,15 @@ def _clearly(gain: FloatArray) -> bool:
 def _spread(space: LinkSpace, known: Known, power: int, n: int) -> FloatArray:
     """The mean difference of known links in each attribute, and a trace of the mean difference to the middle of the release."""
     x, y = space.known[known.rows], space.released[known.true]
-    middle = np.where(np.arange(y.shape[1]) < space.numeric, space.released.mean(axis=0), -1.0)
+    middle = np.where(np.arange(y.shape[1]) < space.numeric, _mean(space.released, space.stands_for), -1.0)
     usual = _differences(space, x, np.broadcast_to(middle, x.shape), power, n).mean(axis=0)
     spread = _differences(space, x, y, power, n).mean(axis=0)
     return np.asarray(np.maximum(spread, 1e-9 * np.where(usual > 0, usual, 1.0)))
+
+
+def _mean(released: FloatArray, stands_for: IntArray | None) -> FloatArray:
+    """Of each coordinate over all released rows."""
+    return np.asarray(released.mean(axis=0) if stands_for is None else stands_for @ released / stands_for.sum())
 
 
 def _differences(space: LinkSpace, x: FloatArray, y: FloatArray, power: int, n: int) -> FloatArray:
@@ -254,7 +260,8 @@ def _form(family: Family, space: LinkSpace, known: Known, spread: FloatArray, pu
     gap = x - y[known.true]
     cov = np.atleast_2d(np.cov(gap, rowvar=False)) if len(gap) > 1 and m else np.eye(m)
     variance, axes = np.linalg.eigh(np.nan_to_num(cov))
-    both = np.var(x, axis=0).max(initial=0.0) + np.var(y, axis=0).max(initial=0.0)
+    variances = _mean((y - _mean(y, space.stands_for)) ** 2, space.stands_for)
+    both = np.var(x, axis=0).max(initial=0.0) + variances.max(initial=0.0)
     matrix = axes / np.sqrt(np.maximum(variance, 1e-9 * (both or 1.0)))
     codes = space.attribute[m:]
     weights = np.concatenate([np.ones(m), 1 / spread[codes]])

@@ -67,13 +67,14 @@ def linked(
     nominal_protected: IntArray | None = None,
     nominal_queries: IntArray | None = None,
     progress: Progress | None = None,
+    stands_for: IntArray | None = None,
 ) -> Linked:
     """Whether any protected row is closer to a query than its true row, and if not how many tie with it.
 
     The search is bounded by the true distance and stops at the first closer row, so it is cheaper than `nearest`. A record is linked
-    strictly where ties == 1, and with probability 1 / ties where ties are shared.
+    strictly where ties == 1, and with probability 1 / ties where ties are shared. A protected row may stand for several.
     """
-    index = _index(protected, nominal_protected)
+    index = _index(protected, nominal_protected, stands_for)
     rows, order = _prepare(queries, nominal_queries, index)
     n = len(rows)
     true = np.ascontiguousarray(true_row, dtype=np.int64)
@@ -116,12 +117,12 @@ def _matrix(numeric: FloatArray, nominal: IntArray | None) -> FloatArray:
     return np.ascontiguousarray(x)
 
 
-def _index(numeric: FloatArray, nominal: IntArray | None) -> _Index:
+def _index(numeric: FloatArray, nominal: IntArray | None, stands_for: IntArray | None = None) -> _Index:
     x = _matrix(numeric, nominal)
     if len(x) == 0:
         raise ValueError("The protected file has no rows.")
     codes = 0 if nominal is None else nominal.shape[1]
-    same_as, first, weight = distinct_rows(x)
+    same_as, first, weight = distinct_rows(x, stands_for)
     tree = kdtree.build(x if len(first) == len(x) else x[first], LEAF_SIZE, codes)
     place = np.empty(len(first), np.int64)
     place[tree.order] = np.arange(len(first))
