@@ -1,6 +1,7 @@
 """The contracts. Whatever satisfies one and is registered works on the command line, in recipes, reports and experiments."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from numpy.random import Generator
@@ -17,6 +18,7 @@ from shoal.table import Kind, Table
 # What a method needs to see at once: each row by itself, counts of distinct rows, its own blocks of rows, or the whole table.
 Scope = Literal["row", "counts", "block", "table"]
 One = TypeVar("One")
+Item = TypeVar("Item")
 
 
 class Progress(Protocol):
@@ -27,6 +29,21 @@ class Progress(Protocol):
 
 def quiet(what: str, done: int, of: int) -> None:
     """Nobody is watching."""
+
+
+class Workers(Protocol):
+    """Do a task for every item: what it makes of them, in their order. At the end of the `with` nobody works any more, however it ends.
+
+    Tasks and items are plain values that can be sent to another process, and what a task makes does not depend on who does it.
+    """
+
+    def __call__(self, task: Callable[[Item], One], items: Iterable[Item], /) -> AbstractContextManager[Iterator[One]]: ...
+
+
+@contextmanager
+def here(task: Callable[[Item], One], items: Iterable[Item], /) -> Iterator[Iterator[One]]:
+    """In this process, one after the other."""
+    yield map(task, items)
 
 
 @runtime_checkable
