@@ -64,9 +64,10 @@ ALLOWED = {
     "checks": NOUNS - {"counts", "rows", "randomness", "formulas"} | {"registry"},
     "report": NOUNS | {"contracts", "documents", "shoal.runs.patterns"},  # the types it draws
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
+    "engines": NOUNS | CONTRACTS | {"runs"},
     "api": NOUNS | CONTRACTS | {"checks", "runs"},
     **dict.fromkeys(TESTING, NOUNS | CONTRACTS | TESTING | {"checks", "collections"}),
-    "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections"},
+    "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections", "engines"},
     "__main__": {"cli"},
     "": NOUNS | {"api", "runs", "documents"},  # only for type checkers; the test of light imports below sees what is really loaded
 }

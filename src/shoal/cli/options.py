@@ -48,6 +48,10 @@ Formulas = Annotated[
 ]
 Sign = Annotated[Optional[Path], typer.Option("--sign", help="A private key to sign the certificate with; `shoal key` makes one.")]
 
+Jobs = Annotated[int, typer.Option("--jobs", min=0, help="How many processes work, one document each at a time; 0: one for each core.")]
+Engine = Annotated[str, typer.Option("--engine", help="local: processes of this machine; spark: a cluster, with the extra spark.")]
+Master = Annotated[str, typer.Option("--master", help="Where Spark is: spark://host:7077, or yarn. Absent: local[*], this machine.")]
+
 
 def keep_or_escape(given: str) -> str:
     """What --formulas may be."""
