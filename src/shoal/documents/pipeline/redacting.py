@@ -18,7 +18,7 @@ from shoal.documents.formats.write import TextLeft, Written, put_in_place, searc
 from shoal.documents.leaks import Searched, search_text
 from shoal.documents.pipeline.originals import Originals
 from shoal.documents.pipeline.planning import DocumentPlan, Plan
-from shoal.documents.redact import edits_of
+from shoal.documents.redact import Verdicts, edits_of
 from shoal.documents.risk.plausible import Generalized, generalize
 from shoal.errors import DataError, OutputError
 from shoal.randomness import rng_for
@@ -82,7 +82,7 @@ def redact_files(
             for planned, (record, files) in zip(plan.documents, written, strict=True):
                 try:
                     _put(files, [place / part.file for part in record.files])
-                    records.append(replace(record, plan=planned))  # what came back of the plan is not held twice
+                    records.append(replace(record, plan=planned))
                 except Exception as error:
                     records.append(_failed(plan.case.folder, planned, error))
                 progress("redacting", len(records), len(plan.documents))
@@ -111,7 +111,8 @@ def _failed(case: Path, planned: DocumentPlan, error: Exception) -> DocumentReco
 
 @dataclass(frozen=True)
 class _RedactFile:
-    """The task of writing one document as planned, into a folder of its own: its record, and the files in that folder."""
+    """The task of writing one document as planned, into a folder of its own: its record, and the files in that folder. Of the plan, which
+    whoever asked has, only the name comes back."""
 
     settings: Settings
     case: Path
@@ -119,11 +120,13 @@ class _RedactFile:
     aside: Path
 
     def __call__(self, planned: DocumentPlan) -> tuple[DocumentRecord, tuple[Path, ...]]:
+        files: tuple[Path, ...] = ()
         try:
             _planned(planned)
-            return self._written(planned, self.originals.open(planned.name))
+            record, files = self._written(planned, self.originals.open(planned.name))
         except Exception as error:
-            return _failed(self.case, planned, error), ()
+            record = _failed(self.case, planned, error)
+        return replace(record, plan=replace(planned, verdicts=Verdicts.of((), ()), texts=(), replacements=())), files
 
     def _written(self, planned: DocumentPlan, file: OpenedFile) -> tuple[DocumentRecord, tuple[Path, ...]]:
         document, called = file.document, Path(planned.called)
