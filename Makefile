@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORDNET := .venv/share/wordnet/data.noun
 
-.PHONY: help demo test check lint lowest bare bench experiments torture tagger clean
+.PHONY: help demo test test-spark check lint lowest bare bench experiments torture tagger clean
 
 help:  ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("shoal needs Python 3.11 or newer: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
@@ -43,6 +43,10 @@ test: $(READY) $(WORDNET)  ## runs everything that is tested, after ruff and myp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-spark: $(READY)  ## the tests that need Java 17 and pyspark
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	$(BIN)/python -m pytest -m spark
 
 check: $(READY)  ## ruff, mypy and the tests nearest to what changed since the last commit
 	$(BIN)/ruff check .

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -36,6 +37,21 @@ class Progress(Protocol):
 
 def quiet(what: str, done: int, of: int) -> None:
     """Nobody is watching."""
+
+
+class Workers(Protocol):
+    """Do a task for every item: what it makes of them, in their order. At the end of the `with` nobody works any more, however it ends.
+
+    Tasks and items are plain values that can be sent to another process, and what a task makes does not depend on who does it.
+    """
+
+    def __call__(self, task: Callable[[Item], One], items: Iterable[Item], /) -> AbstractContextManager[Iterator[One]]: ...
+
+
+@contextmanager
+def here(task: Callable[[Item], One], items: Iterable[Item], /) -> Iterator[Iterator[One]]:
+    """In this process, one after the other."""
+    yield map(task, items)
 
 
 @runtime_checkable

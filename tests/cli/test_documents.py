@@ -9,6 +9,7 @@ import pytest
 
 from shoal.documents.case import Case
 from shoal.documents.extra import PACKAGES
+from tests.cli.conftest import listing
 from tests.data import ROOT
 
 LETTER = (
@@ -152,6 +153,30 @@ def test_without_the_extra_no_case_is_begun(package, letters, desk, refused, mon
     monkeypatch.setitem(sys.modules, package, None)
     says = "Working with documents needs an extra: pip install 'shoal[documents]'."
     refused("documents", "detect", letters, "-o", desk / "case", says=says)
+
+
+def test_two_processes_at_the_keyboard(letters, desk, shoal):
+    for jobs in (1, 2):
+        assert shoal("documents", "detect", letters, "-o", desk / f"case{jobs}", "--jobs", jobs).code == 0
+    for jobs in (1, 2):
+        ran = shoal("documents", "redact", desk / "case1", "-o", desk / f"out{jobs}", "--seed", 1, "--jobs", jobs)
+        assert ran.code == 0
+    assert (desk / "case1" / "findings.jsonl").read_bytes() == (desk / "case2" / "findings.jsonl").read_bytes()
+    assert listing(desk / "out1") == listing(desk / "out2")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--engine", "cluster"), "local or spark"),
+        (("--engine", "spark", "--jobs", "2"), "--jobs"),
+        (("--master", "local[2]"), "--engine spark"),
+        (("--engine", "spark"), "pip install 'shoal[spark]', and Java 17"),
+    ],
+)
+def test_who_works_is_said_once(letters, desk, refused, monkeypatch, words, says):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    refused("documents", "detect", letters, "-o", desk / "case", *words, says=says)
 
 
 def test_the_extra_is_what_is_declared():

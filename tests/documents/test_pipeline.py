@@ -455,8 +455,8 @@ def test_what_was_found_is_counted_and_a_broken_promise_writes_nothing(spelt_out
     """A writer that puts a word back after its own search: the count over all written files breaks the promise."""
     from shoal.documents.pipeline import redacting
 
-    def careless(plan, originals, place, progress):
-        records = redact_files(plan, originals, place, progress)
+    def careless(plan, originals, place, progress, workers):
+        records = redact_files(plan, originals, place, progress, workers)
         written = next(place / one.files[0].file for one in records if "Smith" in one.removed)
         written.write_text(f"{written.read_text()} Smith")
         return records

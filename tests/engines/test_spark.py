@@ -22,11 +22,11 @@ def spark(tmp_path_factory):
     pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'shoal[spark]'")
     if shutil.which("java") is None:
         pytest.skip("there is no Java")
-    from shoal.engines.spark import SparkEngine
+    from shoal.engines.spark import SparkEngine, session_at
 
-    engine = SparkEngine.at("local[2]", 1 << 30, tmp_path_factory.mktemp("spark"))
-    yield engine
-    engine.close()
+    aside = tmp_path_factory.mktemp("spark")
+    with session_at("local[2]", 1 << 30, aside) as session:
+        yield SparkEngine(session, aside)
 
 
 @pytest.mark.parametrize("name", [name for name in SPLIT if name != "recode"])

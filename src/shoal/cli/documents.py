@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from shoal.cli.options import Formulas, Json, Sign
+from shoal.cli.options import Formulas, Jobs, Json, Master, Sign, Where
+
+if TYPE_CHECKING:
+    from shoal.contracts import Workers
 
 documents = typer.Typer(
     name="documents",
@@ -36,6 +41,9 @@ def detect(
     accept: Annotated[float, typer.Option("--accept", help="Findings as sure as this need no review.")] = 0.5,
     spacy: Annotated[str, typer.Option("--spacy", help="An installed spaCy pipeline. Absent: an English one, if there is one.")] = "",
     capitals: Annotated[str, typer.Option("--capitals", help="review: unknown capitalised words are put up for review; off.")] = "review",
+    jobs: Jobs = 1,
+    engine: Where = "local",
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Find entities and risky blocks in every file; write findings and a preview. Exit code 1: done, but for some documents, which are named."""
@@ -58,8 +66,8 @@ def detect(
             **({"risk_senses": read_senses(terms)} if terms else {}),
         }
     )
-    with show.progress() as progress:
-        found = detect_to_case(settings, out, progress)
+    with _workers(engine, jobs, master) as workers, show.progress() as progress:
+        found = detect_to_case(settings, out, progress, workers)
     if json:
         show.data({"folder": str(out), **found})
     else:
@@ -131,6 +139,9 @@ def redact(
     ] = None,
     formulas: Formulas = "keep",
     seed: Annotated[Optional[int], typer.Option("--seed", min=0, help="For tests and experiments only.")] = None,
+    jobs: Jobs = 1,
+    engine: Where = "local",
+    master: Master = None,
     sign: Sign = None,
     json: Json = False,
 ) -> None:
@@ -150,9 +161,9 @@ def redact(
     for option, (given, known) in choices.items():
         if given not in known:
             raise typer.BadParameter(f"{option} is {' or '.join(known)}, got '{given}'")
-    with show.progress() as progress:
+    with _workers(engine, jobs, master) as workers, show.progress() as progress:
         chosen = Choices(style, numbers, names, undecided, accept_blocks, formulas)  # type: ignore[arg-type]
-        certificate, failed = redact_case(case, out, chosen, seed, progress, sign)
+        certificate, failed = redact_case(case, out, chosen, seed, progress, sign, workers)
     if json:
         show.data({"folder": str(out), "certificate": certificate.model_dump(mode="json"), "failed": failed})
     else:
@@ -240,6 +251,33 @@ def terms(
     show.table(f"{len(found.terms):,} terms", names, [tuple(str(cell) for cell in row) for row in rows if row[3]])
     if out:
         show.say(f"The list is in {out}. Read it, take out what you do not mean, and give it to `shoal documents detect --terms {out}`.")
+
+
+@contextmanager
+def _workers(engine: str, jobs: int, master: str | None) -> Iterator[Workers]:
+    """Whoever does what is done document by document."""
+    import os
+
+    from shoal.contracts import here
+
+    if engine not in ("local", "spark"):
+        raise typer.BadParameter(f"--engine is local or spark, got '{engine}'")
+    if engine == "spark" and jobs != 1:
+        raise typer.BadParameter("--jobs is for processes of this machine: leave it out, or leave out --engine spark")
+    if engine == "local" and master:
+        raise typer.BadParameter("--master is for Spark: give --engine spark, too")
+    if engine == "spark":
+        from shoal.engines.spark import session_at
+        from shoal.engines.tasks import spark
+
+        with session_at(master or "") as session:
+            yield spark(session.sparkContext)
+    elif jobs == 1:
+        yield here
+    else:
+        from shoal.engines.tasks import processes
+
+        yield processes(jobs or os.cpu_count() or 1)
 
 
 def _complain(failed: dict[str, str], one: str, many: str) -> None:

@@ -54,6 +54,9 @@ Formulas = Annotated[
 ]
 Sign = Annotated[Optional[Path], typer.Option("--sign", help="A private key to sign the certificate with; `shoal key` makes one.")]
 
+Jobs = Annotated[int, typer.Option("--jobs", min=0, help="How many processes work, one document each at a time; 0: one for each core.")]
+Where = Annotated[str, typer.Option("--engine", help="local: processes of this machine; spark: a cluster, with the extra spark.")]
+
 
 def keep_or_escape(given: str) -> str:
     """What --formulas may be."""

@@ -95,6 +95,12 @@ class Seen(NamedTuple):
             key = (document.text[one.start : one.end], one.kind)
             self.names[key] = max(one.confidence, self.names.get(key, 0.0))
 
+    def join(self, other: Seen) -> None:
+        """Take along what was seen elsewhere."""
+        self.ordinary.update(other.ordinary)
+        for key, confidence in other.names.items():
+            self.names[key] = max(confidence, self.names.get(key, 0.0))
+
 
 class CollectionSearch:
     """Finds names that were found elsewhere in the collection, and surnames of persons found there."""

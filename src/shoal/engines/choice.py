@@ -68,8 +68,7 @@ class Choice:
         with ExitStack() as stack:
 
             def open_(given: Sequence[Path], aside: Path, reading: Mapping[str, Any], progress: Progress) -> RowsElsewhere:
-                engine = self._engine(name, aside)
-                stack.callback(engine.close)
+                engine = self._engine(name, aside, stack)
                 return opened(engine, given, aside, self.limit, reading, progress)
 
             yield open_
@@ -82,22 +81,25 @@ class Choice:
             return
         with ExitStack() as stack:
             aside = Path(stack.enter_context(TemporaryDirectory(prefix="shoal-")))
-            engine = self._engine(self.engine, aside)
-            stack.callback(engine.close)
+            engine = self._engine(self.engine, aside, stack)
             yield lambda folder: partial(engine.grouped, Parts.of(files_of([folder])))
 
-    def _engine(self, name: EngineName, aside: Path) -> Engine:
+    def _engine(self, name: EngineName, aside: Path, stack: ExitStack) -> Engine:
+        engine: Engine
         if name == "duckdb":
             from shoal.engines.duckdb import DuckDBEngine
 
-            return DuckDBEngine(self.limit // 2, aside)
-        if name == "spark":
-            from shoal.engines.spark import SparkEngine
+            engine = DuckDBEngine(self.limit // 2, aside)
+        elif name == "spark":
+            from shoal.engines.spark import SparkEngine, session_at
 
-            return SparkEngine.at(self.master, self.limit, aside)
-        from shoal.engines.memory import MemoryEngine
+            engine = SparkEngine(stack.enter_context(session_at(self.master, self.limit, aside)), aside)
+        else:
+            from shoal.engines.memory import MemoryEngine
 
-        return MemoryEngine()
+            engine = MemoryEngine()
+        stack.callback(engine.close)
+        return engine
 
 
 def bytes_of(text: str) -> int:

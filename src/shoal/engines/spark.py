@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.memory import ROWS
+from shoal.engines.tasks import mute_children, waiting
 from shoal.errors import DataError, OutputError, ShoalError
 from shoal.parts import STRETCH, Parts
 
@@ -30,14 +32,6 @@ AT_ONCE = 4  # tasks for each core that are handed out together
 ANSWERS = 8.0  # seconds in which a cluster must answer
 OLDEST = 17  # Java
 _COUNT = "how many rows"
-_SILENT = """rootLogger.level = fatal
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %m%n
-"""  # what goes wrong is said in a sentence
 _known: dict[str, Callable[[Any], Any]] = {}  # in a worker: the task it did last
 
 
@@ -46,47 +40,10 @@ class SparkEngine:
 
     name: ClassVar[str] = "spark"
 
-    def __init__(self, session: Any, aside: Path, stop: Callable[[], None] = lambda: None) -> None:
-        self._session, self._aside, self._stop = session, aside, stop
+    def __init__(self, session: Any, aside: Path) -> None:
+        self._session, self._aside = session, aside
         self._context = session.sparkContext
         self._made = 0
-
-    @staticmethod
-    def at(master: str, memory: int, aside: Path) -> SparkEngine:
-        """A session on a cluster, or on all cores of this machine."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about versions of pandas, which is not used
-                from pyspark.sql import SparkSession
-        except ImportError:
-            raise DataError("Clusters need an extra, and Java 17 or newer: pip install 'shoal[spark]'.") from None
-        _refuse_without_java()
-        _refuse_silent(master)
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-        here = not master or re.match(r"local|spark://(127\.|localhost|\[::1\])", master)
-        if here:
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        (aside / "conf").mkdir()
-        (aside / "conf" / "log4j2.properties").write_text(_SILENT, encoding="utf-8")
-        os.environ.setdefault("SPARK_CONF_DIR", str(aside / "conf"))
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.sql.caseSensitive": "true",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.driver.memory": f"{max(memory // 2, 1 << 29) >> 20}m",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.local.dir": str(aside),
-            **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if here else {}),
-        }
-        builder = SparkSession.builder.master(master or "local[*]").appName("shoal")
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        try:
-            session = builder.getOrCreate()
-        except Exception:  # of Java, with pages of text
-            raise DataError(f"Spark could not be started at {master or 'this machine'}. Look into the cluster's own log.") from None
-        return SparkEngine(session, aside, session.stop)
 
     def each(self, task: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
         """In workers, some for each core at a time; results come in order."""
@@ -135,9 +92,7 @@ class SparkEngine:
             shutil.move(path, out / f"ids-{at:06d}.parquet")
 
     def close(self) -> None:
-        """A session of its own ends."""
-        with suppress(Exception):
-            self._stop()
+        """Whoever began the session ends it."""
 
     def _read(self, parts: Parts) -> Any:
         return self._asked(lambda: self._session.read.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
@@ -162,6 +117,51 @@ class SparkEngine:
             raise DataError(
                 "The cluster gave up: workers were lost, or cannot read the files. Nothing was released. Its own log says more."
             ) from None
+
+
+@contextmanager
+def session_at(master: str, memory: int = 0, aside: Path | None = None) -> Iterator[Any]:
+    """A session on a cluster, or on all cores of this machine; it ends with the `with`. What Spark prints is not shown: it may quote a cell."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise DataError("Spark needs an extra: pip install 'shoal[spark]', and Java 17 or newer.") from None
+    _refuse_without_java()
+    _refuse_silent(master)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master or "local[*]").appName("shoal")
+    for key, value in _settings(master, memory, aside).items():
+        builder = builder.config(key, value)
+    try:
+        with mute_children(), waiting(signal.SIGINT, signal.SIGTERM):  # a Java that is left while it starts never ends
+            session = builder.getOrCreate()
+    except Exception:  # of Java, with pages of text
+        raise DataError(f"Spark could not be started at {master or 'this machine'}. The cluster's own log says why.") from None
+    try:
+        yield session
+    finally:
+        with suppress(Exception):
+            session.stop()
+
+
+def _settings(master: str, memory: int, aside: Path | None) -> dict[str, str]:
+    """Nothing shown, names of columns as they are written; on this machine, nothing heard from outside."""
+    found = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    if memory:
+        found["spark.driver.memory"] = f"{max(memory // 2, 1 << 29) >> 20}m"
+    if aside is not None:
+        found["spark.local.dir"] = str(aside)
+    if not master or re.match(r"local|spark://(127\.|localhost|\[::1\])", master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return found
 
 
 def _done(name: str, sent: Any, item: Any) -> tuple[Any, ShoalError | None]:

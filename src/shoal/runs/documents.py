@@ -8,12 +8,12 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.certificate import DocumentsCertificate, NotTried
-from shoal.contracts import Progress, quiet
+from shoal.contracts import Progress, Workers, here, quiet
 from shoal.document import UNKNOWN, Decision
 from shoal.documents.case import Case, DocumentFindings, Settings, read_private, write_case, write_private
 from shoal.documents.failures import failure_of, sayable
@@ -35,16 +35,19 @@ class RedactedDocuments(NamedTuple):
     failed: dict[str, str]
 
 
-def detect_documents(source: str | Path, out: str | Path, **settings: Any) -> dict[str, Any]:
-    """Look through a folder, a file or a table's `column`, and write a case folder; `settings` are those of `Settings`."""
-    return detect_to_case(Settings(source=str(Path(source).absolute()), **settings), Path(out))
+def detect_documents(source: str | Path, out: str | Path, *, workers: Workers = here, **settings: Any) -> dict[str, Any]:
+    """Look through a folder, a file or a table's `column`, and write a case folder; `settings` are those of `Settings`. `workers` look at one
+    document each at a time; whoever they are, the result is the same."""
+    return detect_to_case(Settings(source=str(Path(source).absolute()), **settings), Path(out), workers=workers)
 
 
-def redact_documents(case: str | Path, out: str | Path, *, seed: int | None = None, **choices: Any) -> RedactedDocuments:
+def redact_documents(
+    case: str | Path, out: str | Path, *, seed: int | None = None, workers: Workers = here, **choices: Any
+) -> RedactedDocuments:
     """Write the redacted documents of a case; `choices` are those of `Choices`: style, numbering, names, undecided, accept_blocks, formulas."""
     from shoal.documents.pipeline.planning import Choices
 
-    return redact_case(Path(case), Path(out), Choices(**choices), seed)
+    return redact_case(Path(case), Path(out), Choices(**choices), seed, workers=workers)
 
 
 def evaluate_documents(case: str | Path, queries: str | Path) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def evaluate_documents(case: str | Path, queries: str | Path) -> dict[str, Any]:
 # ---- looking through --------------------------------------------------------------------------------------------------------
 
 
-def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) -> dict[str, Any]:
+def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet, workers: Workers = here) -> dict[str, Any]:
     """Look through a folder, a file or a table's column, and write a case folder. Returns what was found, in numbers."""
     from shoal.documents.extra import require_extra
     from shoal.documents.pipeline.looking import first_look, second_look
@@ -74,12 +77,13 @@ def detect_to_case(settings: Settings, out: Path, progress: Progress = quiet) ->
         settings = settings.model_copy(update={"labels": read_kinds(Path(settings.kinds)).labels})
     originals = Originals(settings)
     with appearing(out, 0o700) as folder:
-        first = first_look(settings, originals, folder / "first.jsonl", progress)
+        first = first_look(settings, originals, folder / "first.jsonl", progress, workers)
         if not first.documents:
             why = f" {next(iter(first.failed.values()))}" if first.failed else ""
             raise DataError(f"No document could be read from {source}.{why}")
         counts: Counter[str] = Counter()
-        write_case(folder, settings, _counting(second_look(settings, first, progress), settings.accept, counts))
+        with closing(second_look(settings, first, progress, workers)) as looked:
+            write_case(folder, settings, _counting(looked, settings.accept, counts))
         write_preview(folder, Case(folder), first.texts(), progress)
         first.aside.unlink()
         write_private(folder, "secret.json", {"secret": f"{new_secret():032x}"})
@@ -127,7 +131,13 @@ def mark_case(
 
 
 def redact_case(
-    folder: Path, out: Path, choices: Choices, seed: int | None = None, progress: Progress = quiet, sign: Path | None = None
+    folder: Path,
+    out: Path,
+    choices: Choices,
+    seed: int | None = None,
+    progress: Progress = quiet,
+    sign: Path | None = None,
+    workers: Workers = here,
 ) -> RedactedDocuments:
     """Write redacted documents with their certificate and report. A document that cannot be written safely is not written. `sign` names a
     key to sign the certificate."""
@@ -152,7 +162,7 @@ def redact_case(
     with ExitStack() as undone, run_folder(out) as release:
         place = release.path
         column = case.settings.column
-        records = redact_rows(planned, originals, place) if column else redact_files(planned, originals, place, progress)
+        records = redact_rows(planned, originals, place) if column else redact_files(planned, originals, place, progress, workers)
         failed = {one.name: one.failure for one in records if one.failure}
         if len(failed) == len(records):
             raise DataError(f"No document could be written. {next(iter(failed.values()), '')}".strip())

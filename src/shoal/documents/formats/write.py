@@ -65,7 +65,7 @@ def write_redacted(file: OpenedFile, called: str, edits: Sequence[Edit], folder:
             searches.append(_searched(target.name, raw, removed, allowed))
             _refuse(called, searches[-1])
 
-    _put_in_place(write, targets)
+    put_in_place(write, targets)
     return Written(tuple(targets), tuple(digests), tuple(searches))
 
 
@@ -108,7 +108,7 @@ def write_table_column(
             raise PromiseBroken(f"{path.name} does not read back as what was decided. Nothing was written.")
         digests.append(digest_of(parts[0].read_bytes()))
 
-    _put_in_place(write, [path])
+    put_in_place(write, [path])
     at = {document: row for row, document in enumerate(order)}
     return Written((path,), tuple(digests), tuple(searches), tuple(at[i] for i in range(len(order))))
 
@@ -152,7 +152,7 @@ def _refuse(name: str, searched: Searched) -> None:
         )
 
 
-def _put_in_place(write: Callable[[Sequence[Path]], None], targets: Sequence[Path]) -> None:
+def put_in_place(write: Callable[[Sequence[Path]], None], targets: Sequence[Path]) -> None:
     """All targets appear, whole, or none does: they are written under hidden names and then renamed."""
     folder = targets[0].parent
     there = next((target for target in targets if target.exists()), None)

@@ -9,9 +9,14 @@ from pathlib import Path
 
 from shoal.document import Document
 from shoal.documents.case import Settings
-from shoal.documents.failures import failure_of, sayable, utf8_name
+from shoal.documents.failures import sayable, utf8_name
 from shoal.documents.formats.read import OpenedFile, find_documents, open_file, read_document, read_table_column
 from shoal.errors import DataError
+
+
+def read_in(folder: Path, one: str | Document) -> Document:
+    """A file of a folder by its name; what was read already stays as it is."""
+    return read_document(folder / one, utf8_name(one)) if isinstance(one, str) else one
 
 
 class Originals:
@@ -34,20 +39,14 @@ class Originals:
     def __len__(self) -> int:
         return len(self.rows) if self._settings.column else len(self.paths)
 
-    def each(self) -> Iterator[tuple[str, Document | str]]:
-        """Every document under its name, or a sentence why it cannot be read. One file that was asked for by its name must be readable."""
+    def each(self) -> Iterator[str | Document]:
+        """Every file of a folder by its name, for `read_in` to read; rows, and a file that was asked for by its name, which must be readable."""
         if self._settings.column:
-            yield from ((row.name, row) for row in self.rows)
+            yield from self.rows
         elif self._source.is_file():
-            yield self._source.name, read_document(self._source)
+            yield read_document(self._source)
         else:
-            for path in self.paths:
-                name = path.relative_to(self._source).as_posix()
-                try:
-                    found: Document | str = read_document(path, utf8_name(name))
-                except Exception as error:
-                    found = failure_of(error)
-                yield sayable(name), found
+            yield from (path.relative_to(self._source).as_posix() for path in self.paths)
 
     def left_out(self) -> list[str]:
         """Files in the folder that are of kinds shoal does not read."""
