@@ -7,8 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import shoal
+from shoal import bins
 from shoal.bins import Bin, Extent, bins_for, coarser, last_values, narrowest, told
 from shoal.counts import Counts
+from shoal.methods import Mondrian
+from shoal.randomness import chance_for
+from shoal.roles import Roles
 from shoal.table import Table
 
 SECOND = 1_000_000
@@ -108,6 +113,16 @@ def test_moments_are_cut_alike_in_every_unit(unit):
     assert last.cast(pa.timestamp("us"), safe=False).to_pylist()[0] == datetime.datetime(1969, 12, 31, 23, 59, 59, ends)
 
 
+def test_times_of_a_zone_are_cut_and_written_in_utc():
+    low, last = cut_and_last(
+        pa.array([3600 * SECOND + 5], pa.int64()).cast(pa.timestamp("us", tz="Europe/Berlin")), Bin(60 * SECOND, 1, "moments")
+    )
+    assert (low.cast(pa.string()).to_pylist(), last.to_pylist()) == (
+        ["1970-01-01 01:00:00.000000"],
+        [datetime.datetime(1970, 1, 1, 1, 0, 59, 999_999)],
+    )
+
+
 def test_a_nanosecond_before_1970_is_before_it():
     low, _ = cut_and_last(pa.array([-1, 0], pa.int64()).cast(pa.timestamp("ns")), Bin(SECOND, 1, "moments"))
     assert low.cast(pa.int64()).to_pylist() == [-1_000_000_000, 0]
@@ -178,3 +193,56 @@ def test_what_is_said():
         f"Column '{column}' was cut into bins of {width} before anything was counted: it has too many different values to count each."
         for column, width in (("income", "100"), ("born", "1 day"), ("seen", "2 hours"))
     )
+
+
+INCOME = [11, 17, 18, 24, 33, 38, 41, 59]
+
+
+@pytest.mark.parametrize(
+    ("publish", "cells"),
+    [
+        ("intervals", ["[10..29]"] * 4 + ["[30..59]"] * 4),
+        ("sets", ["{[10..19]|[20..29]}"] * 4 + ["{[30..39]|[40..49]|[50..59]}"] * 4),
+        ("counts", ["{[10..19]*3|[20..29]}"] * 4 + ["{[30..39]*2|[40..49]|[50..59]}"] * 4),
+        ("mean", [(3 * 14.5 + 24.5) / 4] * 4 + [(2 * 34.5 + 44.5 + 54.5) / 4] * 4),
+    ],
+)
+def test_eight_incomes(monkeypatch, publish, cells):
+    """Five bins at most, so bins of 10: three in 10..19, one in 20..29, two in 30..39, one each in 40..49 and 50..59; four and four."""
+    monkeypatch.setattr(bins, "MANY_VALUES", 5)
+    release = Mondrian(k=4, publish=publish).protect(Table.of({"income": INCOME}), Roles(quasi=("income",)), chance_for(1))
+    assert [cell for _, cell in sorted(zip(release.source_row.tolist(), release.table.column("income").to_pylist()))] == cells
+    assert release.made_by[0].outcome == {"bins": {"income": "10"}}
+    assert [one for one in release.warnings if "bins of 10" in one]
+
+
+def test_a_group_in_one_bin_shows_that_bin(monkeypatch):
+    monkeypatch.setattr(bins, "MANY_VALUES", 5)
+    release = Mondrian(k=2).protect(Table.of({"income": INCOME}), Roles(quasi=("income",)), chance_for(1))
+    shown = dict(zip(release.source_row.tolist(), release.table.column("income").to_pylist()))
+    assert [shown[i] for i in range(8)] == ["[10..29]"] * 4 + ["[30..39]"] * 2 + ["[40..59]"] * 2
+
+
+@pytest.mark.parametrize(
+    ("roles", "why"),
+    [
+        (Roles(quasi=("age",), target="income"), "the target"),
+        (Roles(quasi=("age",), confidential=("income",)), "an answer"),
+        (Roles(quasi=("income", "age"), hierarchies={"income": "width 20 from 0, then 40"}), "it follows a hierarchy"),
+    ],
+)
+def test_what_must_be_true_and_what_a_hierarchy_cuts_is_left(monkeypatch, roles, why):
+    monkeypatch.setattr(bins, "MANY_VALUES", 5)
+    table = Table.of({"income": INCOME, "age": [1, 2, 3, 4, 5, 6, 7, 8]})
+    release = Mondrian(k=4, columns=("income", "age")).protect(table, roles.check(table), chance_for(1))
+    assert list(release.made_by[0].outcome["bins"]) == ["age"], why
+
+
+def test_dates_over_several_bins_begin_and_end_with_months_and_one_bin_says_its_days(monkeypatch):
+    monkeypatch.setattr(bins, "MANY_VALUES", 5)
+    days = [datetime.date(1990 + i, 3, 14) for i in range(8)]
+    release = shoal.protect({"born": days}, "mondrian", k=3, quasi="born", seed=1)
+    width = release.made_by[0].outcome["bins"]["born"]
+    assert width == "1000 days"
+    # bins of a thousand days begin on 1989-03-02 (two dates), 1991-11-27 (three) and 1994-08-23 (three)
+    assert set(release.table.column("born").to_pylist()) == {"[1989-03-01..1994-08-31]", "[1994-08-23..1997-05-18]"}
