@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 from numpy.random import Generator
 
 from shoal.arrays import IntArray
+from shoal.bins import Bins, Extent
 from shoal.counts import Counts, Moments
 from shoal.document import Document, Finding
 from shoal.parts import Part, Parts
@@ -64,7 +65,15 @@ class Source(Protocol):
     def orders(self) -> Mapping[str, tuple[str, ...]]: ...
     def __len__(self) -> int: ...
     def kind(self, name: str) -> Kind: ...
-    def counts(self, columns: Sequence[str]) -> Counts: ...
+    def extent(self, column: str) -> Extent | None:
+        """What decides whether a column of numbers or dates is cut into bins first; None where it has no value."""
+        ...
+
+    def counts(self, columns: Sequence[str], bins: Bins | None = None) -> Counts:
+        """The distinct combinations and their rows. Columns with bins are cut first, or into coarser ones where counts would not fit into memory:
+        the table of the counts knows which."""
+        ...
+
     def moments(self, columns: Sequence[str]) -> Moments: ...
     def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
         """What a task makes of each batch of rows, in their order; `chance` is what rows draw from, None where nothing is drawn."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.bins import Bins, binned
 from shoal.errors import DataError
 from shoal.table import Table
 
@@ -19,17 +21,19 @@ _LARGEST = 1 << 62
 
 @dataclass(frozen=True, repr=False)
 class Counts:
-    """Distinct combinations of columns, in the order of their values, and how many rows have each. Codes and levels are those of the rows."""
+    """Distinct combinations of columns, in the order of their values, and how many rows have each. Codes and levels are those of the rows; in
+    columns that were cut into bins, a value stands for the bin that begins there."""
 
-    table: Table  # a row is a combination
+    table: Table  # a row is a combination; it knows the bins
     rows: IntArray  # how many rows have it
     _made_from: tuple[Table, IntArray] | None = field(default=None, compare=False)  # and the combination of each of its rows
 
     @staticmethod
-    def of(table: Table, columns: Sequence[str]) -> Counts:
-        """Of the rows of a table."""
-        combination, first = combinations([table.codes(column) for column in columns], len(table))
-        return Counts(_distinct(table, columns, first), np.bincount(combination, minlength=len(first)), (table, combination))
+    def of(table: Table, columns: Sequence[str], bins: Bins = MappingProxyType({})) -> Counts:
+        """Of the rows of a table, some of its columns cut into bins."""
+        cut = binned(table, bins)
+        combination, first = combinations([cut.codes(column) for column in columns], len(table))
+        return Counts(_distinct(cut, columns, first), np.bincount(combination, minlength=len(first)), (table, combination))
 
     @staticmethod
     def merged(parts: Sequence[Counts]) -> Counts:
@@ -52,6 +56,7 @@ class Counts:
         """Which combination each row of a batch is."""
         if self._made_from is not None and batch is self._made_from[0]:
             return self._made_from[1]
+        batch = binned(batch, self.table.bins)
         known, widths, keys, order = self._keys
         key, there = np.zeros(len(batch), np.int64), np.ones(len(batch), np.bool_)
         for column, width, prefixes in zip(self.table.columns, widths, known):

@@ -92,6 +92,15 @@ def _read(text: str, format_: str) -> datetime.date | None:
     return date if EARLIEST <= date <= LATEST else None
 
 
+def reach_of(type_: pa.DataType) -> tuple[int, int]:
+    """The first and the last day or moment of the years 1 to 9999, as a type counts them."""
+    unit = type_.unit if pa.types.is_timestamp(type_) else "ms" if pa.types.is_date64(type_) else "day"
+    per_day = {"s": 86_400, "ms": 86_400_000, "us": DAY, "ns": 1000 * DAY, "day": 1}[unit]
+    first, last = ((day - datetime.date(1970, 1, 1)).days for day in (datetime.date.min, datetime.date.max))
+    shift = 1 if getattr(type_, "tz", None) else 0  # a zone may move the first and last day out of the calendar
+    return (first + shift) * per_day, (last + 1 - shift) * per_day - 1
+
+
 def calendar_of(type_: pa.DataType, earliest: datetime.date | None = None) -> tuple[float, float]:
     """The years 1 to 9999, or those that dates in text are read in; what is counted in nanoseconds ends sooner."""
     first, last = (earliest, LATEST) if earliest else (datetime.date.min, datetime.date.max)

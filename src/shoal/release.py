@@ -31,6 +31,7 @@ FOUND = {  # what searches find, in words; other names speak for themselves
     "ways_looked_at": "of these looked at",
     "left": "records (persons, where they are told) that no class could be made of, which joined others or are suppressed",
     "leaves": "leaves of the tree",
+    "bins": "bins that values were put into first",
 }
 
 

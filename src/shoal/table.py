@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray, IntArray, UintArray
-from shoal.dates import DAY, EARLIEST, calendar_of, write_dates
+from shoal.dates import EARLIEST, calendar_of, reach_of, write_dates
 from shoal.errors import DataError, counted, did_you_mean
 from shoal.once import Once
 
 if TYPE_CHECKING:
+    from shoal.bins import Bin, Extent
     from shoal.counts import Counts, Moments
     from shoal.randomness import Chance
     from shoal.rows import Batch
@@ -51,6 +51,7 @@ class Table:
     cells: frozenset[str] = frozenset()  # columns written in the notation of cell.py: sets, intervals, suppressed
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of columns of cells: what a cell is called where it is written
     date_formats: Mapping[str, str] = field(default_factory=dict)  # dates that came as text, and are written in that form
+    bins: Mapping[str, Bin] = field(default_factory=dict)  # columns whose values stand for the bins that begin there: of counts
     once: Once = field(default_factory=Once, init=False, compare=False)  # codes, levels, numbers of cells
 
     @staticmethod
@@ -209,11 +210,17 @@ class Table:
         """The distinct values behind `codes`, a null last if any is missing."""
         return self.once(("levels", name), lambda: _sorted_levels(self._stored(name)))
 
-    def counts(self, columns: Sequence[str]) -> Counts:
-        """The distinct combinations of some columns, and how many rows have each."""
+    def extent(self, column: str) -> Extent | None:
+        """How far a column of numbers or dates goes, and how many different values it has; None where it has none."""
+        from shoal.bins import Extent  # of a Table
+
+        return Extent.of(self, column)
+
+    def counts(self, columns: Sequence[str], bins: Mapping[str, Bin] | None = None) -> Counts:
+        """The distinct combinations of some columns, and how many rows have each; `bins` are cut first."""
         from shoal.counts import Counts  # which holds a Table
 
-        return Counts.of(self, columns)
+        return Counts.of(self, columns, bins or {})
 
     def moments(self, columns: Sequence[str]) -> Moments:
         """Exact sums of numeric columns."""
@@ -244,7 +251,7 @@ class Table:
             if pa.types.is_floating(column.type):
                 column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are one value
             arrow = arrow.set_column(arrow.column_names.index(name), name, column)
-        return replace(self, arrow=arrow)
+        return replace(self, arrow=arrow, bins={c: one for c, one in self.bins.items() if c not in changed})
 
     def as_column(self, name: str, values: FloatArray) -> pa.Array:
         """Numbers turned back into what the column held: dates stay dates, everything else becomes floating point; NaN is missing."""
@@ -355,14 +362,10 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
 
 def _refuse_beyond_calendar(name: str, array: pa.Array) -> None:
     """Arrow can hold years that no calendar has."""
-    type_ = array.type
-    unit = type_.unit if pa.types.is_timestamp(type_) else "ms" if pa.types.is_date64(type_) else "day"
-    per_day = {"s": 86_400, "ms": 86_400_000, "us": DAY, "ns": 1000 * DAY, "day": 1}[unit]
-    ends = pc.min_max(array.cast(pa.int32() if pa.types.is_date32(type_) else pa.int64()))
+    ends = pc.min_max(array.cast(pa.int32() if pa.types.is_date32(array.type) else pa.int64()))
     low, high = ends["min"].as_py(), ends["max"].as_py()
-    first, last = ((day - datetime.date(1970, 1, 1)).days for day in (datetime.date.min, datetime.date.max))
-    shift = 1 if getattr(type_, "tz", None) else 0  # a zone may move the first and last day out of the calendar
-    if low is not None and (low < (first + shift) * per_day or high >= (last + 1 - shift) * per_day):
+    first, last = reach_of(array.type)
+    if low is not None and (low < first or high > last):
         raise DataError(f"Column '{name}' holds dates outside the years 1 to 9999. Clean them, or give the column as numbers.", about=name)
 
 

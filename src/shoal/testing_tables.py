@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import IntArray
+from shoal.bins import Bins, Extent
 from shoal.contracts import One
 from shoal.counts import Counts, Moments
 from shoal.randomness import Chance, rng_for
@@ -82,9 +83,13 @@ class InParts:
         """Types are decided once, for all parts."""
         return self.table.kind(name)
 
-    def counts(self, columns: Sequence[str]) -> Counts:
-        """Counted part by part."""
-        return Counts.merged([Counts.of(part, columns) for part in self.parts])
+    def extent(self, column: str) -> Extent | None:
+        """Over all parts."""
+        return Extent.of(self.table, column)
+
+    def counts(self, columns: Sequence[str], bins: Bins | None = None) -> Counts:
+        """Cut and counted part by part."""
+        return Counts.merged([Counts.of(part, columns, bins or {}) for part in self.parts])
 
     def moments(self, columns: Sequence[str]) -> Moments:
         """Summed part by part."""

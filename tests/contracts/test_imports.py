@@ -14,6 +14,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 NOUNS = {
     "arrays",
+    "bins",
     "certificate",
     "published",
     "counts",
@@ -66,7 +67,7 @@ ALLOWED = {
     "text": NOUNS | {"kernels"},
     **dict.fromkeys(FAMILIES, NOUNS | CONTRACTS | TEXT | {"kernels"}),
     # what things declare, but nothing that made the release they count
-    "checks": NOUNS - {"counts", "distinct", "rows", "randomness", "formulas"} | {"registry"},
+    "checks": NOUNS - {"bins", "counts", "distinct", "rows", "randomness", "formulas"} | {"registry"},
     "report": NOUNS | {"contracts", "documents", "shoal.runs.patterns"},  # the types it draws
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
     "engines": NOUNS | CONTRACTS | {"runs", "checks"},

@@ -23,7 +23,9 @@ def test_spark_finds_and_writes_what_one_process_does(tmp_path):
     shoal.redact_documents(tmp_path / "case", tmp_path / "out", seed=3, names="keep")
     with session_at("local[2]") as session:
         found = shoal.detect_documents(letters, tmp_path / "case on spark", workers=spark(session.sparkContext))
-        redacted = shoal.redact_documents(tmp_path / "case", tmp_path / "out of spark", seed=3, names="keep", workers=spark(session.sparkContext))
+        redacted = shoal.redact_documents(
+            tmp_path / "case", tmp_path / "out of spark", seed=3, names="keep", workers=spark(session.sparkContext)
+        )
     assert list(found["failed"]) == ["broken.docx"]
     assert list(redacted.failed) == ["page.html"]
     assert kept_in(tmp_path / "out of spark") == kept_in(tmp_path / "out")

@@ -7,6 +7,7 @@ registered under no name here, a plug-in that is not installed, is believed.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -27,6 +28,7 @@ from shoal.promises import KINDS, LINK, Checked, Promise, link_summary
 from shoal.registry import Kind, known
 
 PARTS = (("nodes_left_out", "nodes"), ("ways_looked_at", "ways"), ("minimal_nodes", "anonymous_nodes"))  # of what searches tell
+WIDTH = re.compile(r"[0-9.]+(e[+-][0-9]+)?|[1-9][0-9]* (day|hour|minute|second)s?")
 MOST_KEYS = 10_000  # sets of columns that a step may be said to protect
 NEAR = 0.011  # what three digits of two numbers can make of their ratio
 
@@ -145,7 +147,7 @@ def _as_declared(step: StepPart, of: str) -> bool:
     cls = known(kind).get(step.method)
     if cls is None:
         return True
-    if not _finds(step, getattr(cls, "finds", ())):
+    if not _finds(step, getattr(cls, "finds", ())) or not _bins_fit(step, getattr(cls, "scope", "")):
         return False
     try:
         made = cls(**step.parameters)
@@ -161,7 +163,7 @@ def _as_declared(step: StepPart, of: str) -> bool:
 def _finds(step: StepPart, told: Sequence[str]) -> bool:
     """A search tells all that its method says that it tells: a level of each column of the step, no part of more than the whole, and a gap just
     where nothing is proven."""
-    found, levels = step.outcome, step.outcome.get("levels")
+    found, levels = {name: one for name, one in step.outcome.items() if name != "bins"}, step.outcome.get("levels")
     counts = [one for name, one in found.items() if name not in ("levels", "optimal", "gap")]
     counts += [*levels.values()] if isinstance(levels, dict) else []
     whole = all(type(one) is int and one >= 0 for one in counts)
@@ -169,6 +171,15 @@ def _finds(step: StepPart, told: Sequence[str]) -> bool:
     certain = found.get("optimal") == ("not proven" if "gap" in found else "proven") if "optimal" in told else True
     parts = whole and all(found[some] <= found[of] for some, of in PARTS if some in found and of in found)
     return set(told) - {"gap"} <= set(found) <= set(told) and parts and leveled and certain
+
+
+def _bins_fit(step: StepPart, scope: str) -> bool:
+    """Only who decides on counts cuts columns of its own into bins first, and says how wide each of them is."""
+    if "bins" not in step.outcome:
+        return True
+    bins = step.outcome["bins"]
+    wide = isinstance(bins, dict) and all(type(one) is str and WIDTH.fullmatch(one) for one in bins.values())
+    return wide and bool(bins) and set(bins) <= set(step.columns) and scope == "counts"
 
 
 def _is_link(step: StepPart) -> bool:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal import cell
 from shoal.arrays import Int32Array, IntArray
+from shoal.bins import Bins
 from shoal.contracts import Progress, Source
 from shoal.counts import Counts
 from shoal.errors import ParameterError, counted, did_you_mean
@@ -59,6 +60,10 @@ class AlongHierarchies(GeneralizationOfPersons):
     def grows(self, table: Source, roles: Roles) -> tuple[str, ...]:
         """The columns that it needs a hierarchy for."""
         return tuple(roles.quasi if self.columns is None else self.columns)
+
+    def cut_first(self, table: Source, roles: Roles, columns: Sequence[str]) -> Bins:
+        """None: their hierarchies cut them."""
+        return {}
 
     def recode(self, task: Task, roles: Roles, columns: tuple[str, ...], progress: Progress) -> Recoded:
         """Which combinations go together, and at which levels."""

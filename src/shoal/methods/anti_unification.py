@@ -12,6 +12,8 @@ from pydantic import Field, field_validator, model_validator
 
 from shoal import cell
 from shoal.arrays import BoolArray, Int32Array, IntArray, UintArray
+from shoal.bins import Bins as Cut
+from shoal.bins import last_values, told
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted, did_you_mean
@@ -22,8 +24,9 @@ from shoal.kernels.masks import mask_groups
 from shoal.kernels.mondrian import mondrian_groups
 from shoal.methods.coordinates import ColumnMethod, constant_columns
 from shoal.methods.diversity import Asked, demanded, words
-from shoal.methods.generalization import CloseGeneralization, Plan, coded
-from shoal.methods.publish import Publication, Published
+from shoal.methods.generalization import CloseGeneralization, Plan, bins_first, bins_found, coded
+from shoal.methods.limits import texts_of
+from shoal.methods.publish import Publication, Published, cells_of_values
 from shoal.randomness import Chance
 from shoal.release import Release
 from shoal.roles import Roles, Scale
@@ -89,7 +92,8 @@ class AntiUnification(ColumnMethod):
         """Partition by confidential values, find patterns, list them."""
         columns = self.chosen(table, roles, self.takes)
         self._fits(table, roles, columns)
-        counts = table.counts([column for column in table.columns if column in (*columns, *roles.confidential)])
+        cut = bins_first(table, roles, _without_widths(columns, self.bins))
+        counts = table.counts([column for column in table.columns if column in (*columns, *roles.confidential)], cut)
         data = attributes(counts.table, roles, columns, self.numeric, self.bins, self.name)
         classes, _ = class_ids([counts.table.codes(column) for column in roles.confidential])
         keep = max(1, len(columns) - self.limit)
@@ -111,7 +115,8 @@ class AntiUnification(ColumnMethod):
         )
         warnings = self._warnings(table, counts, roles, columns, found, rejected)
         bare = replace(roles, identifier=(), household=())
-        made = Release.of(listed, {}, bare, self.step(columns, ()), chance, warnings)
+        step = replace(self.step(columns, ()), outcome=bins_found(counts))
+        made = Release.of(listed, {}, bare, step, chance, warnings)
         behind = _row_of_each(table, counts, chance)
         return replace(made, source_row=behind[found.row[made.source_row]], roles=roles)
 
@@ -165,7 +170,7 @@ class AntiUnification(ColumnMethod):
         left_out = [c for c in table.columns if c not in counts.table.columns and c not in roles.removed]
         if left_out:
             warnings.append(f"Patterns have no values for {', '.join(left_out)}: left out.")
-        return (*warnings, *constant_columns(counts.table, columns, total))
+        return (*warnings, *told(counts.table.bins), *constant_columns(counts.table, columns, total))
 
 
 def _row_of_each(source: Source, counts: Counts, chance: Chance) -> IntArray:
@@ -219,6 +224,10 @@ class AntiUnificationSafe(CloseGeneralization):
         if self.bins is not None and self.numeric == "values":
             raise ValueError("bins have no effect where numbers are taken as values. Leave bins out, or numeric=values.")
         return self
+
+    def cut_first(self, table: Source, roles: Roles, columns: Sequence[str]) -> Cut:
+        """Not those whose bins were given."""
+        return super().cut_first(table, roles, _without_widths(columns, self.bins))
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Code, group, show what groups agree on."""
@@ -298,7 +307,7 @@ def attributes(
     table: Table, roles: Roles, columns: Sequence[str], numeric: Literal["bins", "values"], bins: Bins, method: str
 ) -> Attributes:
     """Every column as codes and cells, numeric ones binned if asked. Missing is a value, the last code."""
-    widths = {name: float(width) for name, _, width in (one.rpartition("=") for one in bins or ())}
+    widths = _widths(bins)
     for name in widths:
         if name not in columns or not _numeric(table, roles, name):
             why = "is not numeric." if name in columns else f"is not among its columns.{did_you_mean(name, columns)}"
@@ -308,19 +317,28 @@ def attributes(
         if numeric == "bins" and _numeric(table, roles, column) and not _beyond_floats(table, column):
             code, texts = _binned(table, column, widths.get(column))
         else:
-            code, names = table.codes(column), table.levels(column).cast(pa.string()).to_pylist()
-            texts = [cell.write_value(name and name.removesuffix(".000000")) for name in names]
+            code, texts = table.codes(column), cells_of_values(table, column, texts_of(table.levels(column)))
         codes.append(code)
         cells.append(texts)
     return Attributes(np.ascontiguousarray(np.column_stack(codes), dtype=np.int32), cells)
 
 
+def _widths(bins: Bins) -> dict[str, float]:
+    return {name: float(width) for name, _, width in (one.rpartition("=") for one in bins or ())}
+
+
+def _without_widths(columns: Sequence[str], bins: Bins) -> list[str]:
+    return [column for column in columns if column not in _widths(bins)]
+
+
 def _binned(table: Table, column: str, width: float | None) -> tuple[IntArray, list[str | None]]:
     """Bins [i w, (i + 1) w), written as the whole numbers or days in them, or by both ends where there is something between."""
-    values = table.number(column)
+    values = reaching = table.number(column)
+    if column in table.bins:  # a value reaches to the end of its bin
+        reaching = table.with_columns({column: last_values(table, column).take(pa.array(table.codes(column)))}).number(column)
     known = values[~np.isnan(values)]
     is_time = table.kind(column) == "date" and len(_text(table, column)) > 10
-    whole = bool((known == np.rint(known)).all()) and not is_time
+    whole = bool((known == np.rint(known)).all()) and not is_time and (column not in table.bins or table.bins[column].holds != "numbers")
     if width is None:
         width = _round_width(float(known.max() - known.min()) / MOST_BINS if len(known) else 0.0)
     width = max(width, SECOND if is_time else 1.0 if whole else 0.0)
@@ -331,7 +349,7 @@ def _binned(table: Table, column: str, width: float | None) -> tuple[IntArray, l
     code, pattern = code.reshape(-1), _text(table, column)
     least, most = np.full(len(bins), np.inf), np.full(len(bins), -np.inf)
     np.fmin.at(least, code, values)
-    np.fmax.at(most, code, values)
+    np.fmax.at(most, code, reaching)
     texts: list[str | None] = []
     for i, first, last in zip(bins.tolist(), least.tolist(), most.tolist()):
         if not np.isfinite(i):

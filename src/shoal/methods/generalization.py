@@ -11,6 +11,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from shoal.arrays import BoolArray, FloatArray, Int32Array, IntArray
+from shoal.bins import Bins, bins_for, told
 from shoal.contracts import Progress, Scope, Source, quiet
 from shoal.counts import Counts
 from shoal.errors import DataError, ParameterError, counted
@@ -79,11 +80,16 @@ class Generalization(BatchMethod):
         """The columns to protect, and the counts to plan on; what cannot be planned on is refused."""
         columns = self.chosen(table, roles, self.takes)
         progress("counting", 0, 1)
-        counts = table.counts([column for column in self.reads(roles) if column in table.columns])
+        bins = self.cut_first(table, roles, columns)
+        counts = table.counts([column for column in self.reads(roles) if column in table.columns], bins)
         progress("counting", 1, 1)
         _refuse_names(counts, roles, columns)
         self.enough_rows(counts.total, self.k)
         return columns, counts
+
+    def cut_first(self, table: Source, roles: Roles, columns: Sequence[str]) -> Bins:
+        """The columns that are cut into bins before anything is counted."""
+        return bins_first(table, roles, columns)
 
     def plan(self, counts: Counts, roles: Roles, columns: tuple[str, ...], chance: Chance, progress: Progress) -> Plan:
         """Which rows go together."""
@@ -132,7 +138,7 @@ class Generalization(BatchMethod):
 
     def spread(self, table: Source, counts: Counts, roles: Roles, columns: tuple[str, ...], plan: Plan, chance: Chance) -> Decision:
         """Every group's cells; rows of group -1 are dropped, and said to be."""
-        warnings = [*self.dangers(), *plan.warnings, *constant_columns(counts.table, columns, counts.total)]
+        warnings = [*self.dangers(), *told(counts.table.bins), *plan.warnings, *constant_columns(counts.table, columns, counts.total)]
         stay = plan.group >= 0
         dropped = counts.total - int(plan.rows[stay].sum())
         if dropped:
@@ -151,9 +157,22 @@ class Generalization(BatchMethod):
         cells = {column: one.cells for column, one in made.items()}
         labels = {column: _told(one) for column, one in made.items() if one.labels is not None}
         promised = self.promises(counts.table, roles, columns)
-        step = replace(self.step(columns, self.guarantees, promised), outcome=plan.outcome)
+        step = replace(self.step(columns, self.guarantees, promised), outcome={**plan.outcome, **bins_found(counts)})
         recoding = Recoding(counts, plan.combination, dense, plan.rows, cells, labels)
         return recoding.decision(table, step, chance, tuple(warnings))
+
+
+def bins_first(table: Source, roles: Roles, columns: Sequence[str]) -> Bins:
+    """Of numbers and dates with very many different values; not of those that follow a hierarchy, nor of answers, whose values must be true."""
+    as_they_are = (*roles.hierarchies, *roles.confidential, roles.target)
+    able = [column for column in columns if column not in as_they_are and table.kind(column) in ("number", "date")]
+    return bins_for({column: table.extent(column) for column in able if roles.scale(table, column) == "numeric"})
+
+
+def bins_found(counts: Counts) -> dict[str, Any]:
+    """The bins as a step tells them: which columns were cut, and how wide they are."""
+    widths = {column: one.width for column, one in counts.table.bins.items()}
+    return {"bins": widths} if widths else {}
 
 
 def _told(one: Published) -> dict[str, str]:

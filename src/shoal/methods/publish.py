@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from shoal import cell
 from shoal.arrays import BoolArray, FloatArray, IntArray
+from shoal.bins import last_values
 from shoal.counts import combinations
 from shoal.hierarchy import Hierarchy
 from shoal.kernels.cells import Values, group_values
+from shoal.methods.limits import texts_of
 from shoal.roles import Roles
 from shoal.table import Table
 
@@ -54,7 +56,7 @@ def published(
             cells, labels = _nodes(hierarchy, values, names)
             labels = usable(labels, table.format.missing)
         elif publication == "mean" and numbers is not None:
-            means = _means(values, numbers)
+            means = _means(values, numbers if column not in table.bins else _middles(table, column))
             if not hidden.any():  # nothing but numbers: no need for text
                 result[column] = Published(table.as_column(column, means))
                 continue
@@ -62,7 +64,7 @@ def published(
             cells = [None if mean != mean else cell.like(mean, pattern) for mean in means.tolist()]
         else:
             runs = _runs(values, numbers, "intervals" if dates else publication)
-            cells = _sets(runs, names, publication == "counts", _months(names) if dates else None)
+            cells = _sets(runs, _written(table, column, names, "months" if dates else "values"), publication == "counts")
         if hidden.any():
             cells = [cell.SUPPRESSED if hide else text for hide, text in zip(hidden.tolist(), cells)]
         result[column] = Published(pa.array(cells, pa.string()), labels)
@@ -87,10 +89,8 @@ class InOrder(NamedTuple):
 def in_order(table: Table, roles: Roles, column: str) -> InOrder:
     """Numbers and dates by size, levels from lowest to highest, categories as their hierarchy has them or by name."""
     codes, scale = table.codes(column), roles.scale(table, column)
-    row = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
-    row[codes] = np.arange(len(codes))  # a row of each code: cheaper than looking for distinct values again
-    levels = table.column(column).take(pa.array(row))
-    names = [text and text.removesuffix(".000000") for text in levels.cast(pa.string()).to_pylist()]
+    levels = table.column(column).take(pa.array(_row_of_each(codes)))
+    names = texts_of(levels)
     positions = np.arange(len(names), dtype=np.float64)
     if scale == "numeric" and table.kind(column) != "empty":
         positions[codes] = table.number(column)
@@ -139,31 +139,76 @@ def _runs(values: Values, numbers: FloatArray | None, publication: Publication) 
     return _Runs(np.searchsorted(first, start), code[first], code[last], np.add.reduceat(rows, first))
 
 
-def _months(names: Sequence[str | None]) -> list[tuple[str, str]]:
-    """The first and the last day of each date's month, for intervals that do not end at somebody's date; the dates where all lie in a year."""
+class _Written(NamedTuple):
+    """How each value of a column is written: alone, in a set, and as the beginning and the end of an interval."""
+
+    alone: list[str | None]
+    inside: Sequence[str]
+    low: Sequence[str]
+    high: Sequence[str]
+
+
+def _written(table: Table, column: str, names: Sequence[str | None], ends: Literal["values", "months"]) -> _Written:
+    inside = [cell.write_element(name) for name in names]
+    last = _last(table, column, names)
+    high = [name or "" for name in last] if column in table.bins else inside
+    if ends == "values":
+        return _Written(cells_of_values(table, column, names), inside, inside, high)
+    months = _months(names, last)
+    return _Written(cells_of_values(table, column, names), inside, [low for low, _ in months], [high for _, high in months])
+
+
+def cells_of_values(table: Table, column: str, names: Sequence[str | None]) -> list[str | None]:
+    """The cell of each distinct value of a column, in the order of codes: the value, or the interval of the bin that it stands for."""
+    ends = zip(names, _last(table, column, names))
+    return [cell.write_value(low) if low == high else f"[{low}..{high}]" for low, high in ends]
+
+
+def _last(table: Table, column: str, names: Sequence[str | None]) -> Sequence[str | None]:
+    """Up to where each value reaches, as text: of a bin its end."""
+    return texts_of(last_values(table, column)) if column in table.bins else names
+
+
+def _middles(table: Table, column: str) -> FloatArray:
+    """The middle of each bin, which is within the calendar, as dates of the release must be."""
+    ends = table.only([column]).take(_row_of_each(table.codes(column)))
+    return np.clip(
+        (ends.number(column) + ends.with_columns({column: last_values(table, column)}).number(column)) / 2, *table.calendar(column)
+    )
+
+
+def _row_of_each(codes: IntArray) -> IntArray:
+    """A row of each code: cheaper than looking for distinct values again."""
+    row = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    row[codes] = np.arange(len(codes))
+    return row
+
+
+def _months(names: Sequence[str | None], last: Sequence[str | None]) -> list[tuple[str, str]]:
+    """The first day of the month that each date is in, and the last day of the month up to which it reaches, for intervals that do not end at
+    somebody's date; the dates where all lie in a year."""
     known = [name for name in names if name is not None]
     short = not known or int(known[-1][:4]) * 12 + int(known[-1][5:7]) - int(known[0][:4]) * 12 - int(known[0][5:7]) < 12
     ends = []
-    for name in names:
-        if short or name is None:
-            ends.append((name or "", name or ""))
+    for name, end in zip(names, last):
+        if short or name is None or end is None:
+            ends.append((name or "", end or ""))
             continue
-        month, times = name[:7], ("", "") if len(name) == 10 else (" 00:00:00", " 23:59:59.999999" if "." in name else " 23:59:59")
-        last = calendar.monthrange(int(name[:4]), int(name[5:7]))[1]
-        ends.append((f"{month}-01{times[0]}", f"{month}-{last}{times[1]}"))
+        times = ("", "") if len(name) == 10 else (" 00:00:00", " 23:59:59.999999" if "." in end else " 23:59:59")
+        day = calendar.monthrange(int(end[:4]), int(end[5:7]))[1]
+        ends.append((f"{name[:7]}-01{times[0]}", f"{end[:7]}-{day}{times[1]}"))
     return ends
 
 
-def _sets(runs: _Runs, names: Sequence[str | None], with_counts: bool, months: Sequence[tuple[str, str]] | None = None) -> list[str | None]:
-    """Each group's values and intervals as a set; of one, that one. Intervals of dates end with months."""
-    inside = [cell.write_element(name) for name in names]
+def _sets(runs: _Runs, written: _Written, with_counts: bool) -> list[str | None]:
+    """Each group's values and intervals as a set; of one, that one."""
+    alone, inside, low, high = written
     which, there = combinations([runs.first, runs.last], len(runs.first))  # many groups have the same: each is written once
     ends = list(zip(runs.first[there].tolist(), runs.last[there].tolist()))
-    low, high = (inside, inside) if months is None else zip(*months)
-    alike = [a == b if months is None or a != b else low[a] == high[b] for a, b in ends]  # beside missing, a date is held by some only
+    alike = [a == b and low[a] == high[b] for a, b in ends]  # beside missing, a date is held by some only
     each = [inside[a] if one else f"[{low[a]}..{high[b]}]" for (a, b), one in zip(ends, alike)]
-    alone = np.array([cell.write_value(names[a]) if a == b else text for (a, b), text in zip(ends, each)], object)
-    texts = alone[which[runs.start[:-1]]]
+    by_itself = np.array([alone[a] if a == b else text for (a, b), text in zip(ends, each)], object)
+    texts = by_itself[which[runs.start[:-1]]]
     several = np.flatnonzero(np.diff(runs.start) > 1).tolist()
     part, rows, start = (one.tolist() if several else [] for one in (which, runs.rows, runs.start))
     for group in several:
