@@ -156,6 +156,17 @@ class Moments:
         return Moments(low, scale, known, tuple(map(tuple, sums)), tuple(map(tuple, products)))
 
     @staticmethod
+    def of_counts(values: FloatArray, rows: IntArray) -> Moments:
+        """Of one column, from its distinct values and how many rows have each."""
+        known = ~np.isnan(values)
+        low, high = (np.array([end.reduce(values[known], initial=start)]) for end, start in ((np.fmin, np.inf), (np.fmax, -np.inf)))
+        alone = Moments.of([values[:, None]], low, high)
+        whole = np.rint((values[known] - alone.low[0]) * alone.scale[0]).astype(np.int64).tolist()
+        times = rows[known].tolist()
+        total, square = sum(n * x for n, x in zip(times, whole)), sum(n * x * x for n, x in zip(times, whole))
+        return replace(alone, known=np.array([[sum(times)]]), sums=((total,),), products=((square,),))
+
+    @staticmethod
     def together(parts: Sequence[Moments]) -> Moments:
         """Of several parts of a table, on the same fixed point."""
         first = parts[0]

@@ -12,6 +12,11 @@ class Once:
     def __init__(self) -> None:
         self._answers: dict[Hashable, tuple[object, Any]] = {}
 
+    @property
+    def asked(self) -> list[Any]:
+        """The questions that have an answer."""
+        return list(self._answers)
+
     def __call__(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
         if what not in self._answers or self._answers[what][0] is not beside:
             self._answers[what] = (beside, compute())

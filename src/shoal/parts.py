@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,22 @@ class Parts:
     def paths(self) -> list[str]:
         """Where the files are."""
         return [str(part.path) for part in self.files]
+
+    def ends(self, column: str) -> tuple[int, int] | None:
+        """The smallest and largest of whole numbers or days, where the files say them; None where they do not."""
+        type_, at = self.schema.field(column).type, self.schema.get_field_index(column)
+        if not pa.types.is_integer(type_) and not pa.types.is_date32(type_):
+            return None
+        low, high = [], []
+        for part in self.files:
+            about = pq.read_metadata(part.path)
+            for group in range(about.num_row_groups):
+                told = about.row_group(group).column(at).statistics
+                if told is None or not told.has_min_max:
+                    return None
+                low.append(_as_number(told.min))
+                high.append(_as_number(told.max))
+        return (min(low), max(high)) if low else None
 
     def stretches(self) -> list[Stretch]:
         """The files cut at their row groups, of about as many rows as are looked at together."""
@@ -156,6 +173,10 @@ def _opened(path: Path) -> tuple[Part, pa.Schema]:
             return Part(path, file.metadata.num_rows, about.st_size, about.st_mtime_ns), file.schema_arrow.remove_metadata()
     except Exception:  # of every kind, with messages that may quote a cell
         raise DataError(f"{path} starts like Parquet but is damaged.") from None
+
+
+def _as_number(value: int | datetime.date) -> int:
+    return (value - datetime.date(1970, 1, 1)).days if isinstance(value, datetime.date) else value
 
 
 def _rows_of_groups(part: Part) -> list[int]:

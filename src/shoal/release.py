@@ -201,7 +201,9 @@ class Release:
     def deviations(self, columns: Sequence[str]) -> FloatArray | None:
         """Of the originals of all released rows, where these are elsewhere and can be told."""
         rows = self.released_originals
-        return None if rows is None or not columns else self.once(("deviations", *columns), lambda: rows.moments(columns).deviations)
+        if rows is None or not columns:
+            return None
+        return self.once(("deviations", *columns), lambda: np.concatenate([rows.moments([column]).deviations for column in columns]))
 
     def rows_of(self, originals: int) -> IntArray:
         """The row that each of so many originals is found at; -1: none."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.engines.memory import ROWS
 from shoal.errors import DataError, OutputError
@@ -14,6 +17,7 @@ from shoal.parts import STRETCH, Parts
 
 A = TypeVar("A")
 B = TypeVar("B")
+_MARK = "\x1e"
 LEAST = 128 << 20  # bytes that DuckDB can work with
 
 
@@ -37,10 +41,14 @@ class DuckDBEngine:
 
     def grouped(self, parts: Parts, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Distinct rows of some columns, with how many rows have each."""
-        names = ", ".join(map(_name, columns))
-        query = f"SELECT {names}, count(*)::BIGINT FROM {_read(parts)} GROUP BY {names}"
+        lists = [column for column in columns if pa.types.is_list(parts.schema.field(column).type)]
+        asked = ", ".join(f"{_as_text(column)} AS {_name(column)}" if column in lists else _name(column) for column in columns)
+        query = f"SELECT {asked}, count(*)::BIGINT FROM {_read(parts)} GROUP BY ALL"
         for batch in self._guarded(lambda: self._connection.sql(query).to_arrow_reader(STRETCH)):
-            yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
+            table = pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
+            for column in lists:
+                table = table.set_column(table.column_names.index(column), column, _as_lists(table.column(column).combine_chunks()))
+            yield table
 
     def distinct(self, parts: Parts, column: str) -> int:
         """How many different values a column has, missing not among them."""
@@ -80,6 +88,26 @@ class DuckDBEngine:
         if isinstance(error, self._duckdb.OutOfMemoryException) or "Out of Memory" in text:
             return DataError("The memory given is too small to count in. Give more with --memory, such as --memory 4GB.")
         return DataError("DuckDB could not read the files: one is damaged, or was changed while it was read. Nothing was released.")
+
+
+def _as_text(column: str) -> str:
+    """Lists as texts, which DuckDB groups several times as fast: the element of one that has no other, anything else as JSON behind a mark."""
+    name = _name(column)
+    return (
+        f"CASE WHEN len({name}) = 1 AND NOT starts_with({name}[1], '{_MARK}') THEN {name}[1] ELSE '{_MARK}' || to_json({name})::VARCHAR END"
+    )
+
+
+def _as_lists(texts: pa.Array) -> pa.Array:
+    """The lists behind such texts. A list that is missing has no text."""
+    marked = np.asarray(pc.starts_with(texts, _MARK).fill_null(True))
+    if not marked.any():
+        return pa.ListArray.from_arrays(pa.array(np.arange(len(texts) + 1, dtype=np.int32)), texts)
+    some = [None if text is None else json.loads(text[1:]) for text in texts.filter(pa.array(marked)).to_pylist()]
+    alone = pa.ListArray.from_arrays(pa.array(np.arange(int((~marked).sum()) + 1, dtype=np.int32)), texts.filter(pa.array(~marked)))
+    both = pa.concat_arrays([alone, pa.array(some, alone.type)])
+    place = np.where(marked, int((~marked).sum()) + np.cumsum(marked) - 1, np.cumsum(~marked) - 1)
+    return both.take(pa.array(place))
 
 
 def _name(column: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.arrays import IntArray, UintArray
+from shoal.bins import MANY_VALUES, Bins, Extent, binned, coarser
 from shoal.contracts import Changed, Engine, One, Progress, Written, quiet
 from shoal.counts import Counts, Moments
 from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
@@ -56,9 +57,20 @@ class RowsElsewhere:
         """Types are decided once, for all files."""
         return self.like.kind(name)
 
-    def counts(self, columns: Sequence[str]) -> Counts:
-        """Grouped by the engine, put in order here."""
-        return self.once(("counts", *columns), lambda: self._counted([c for c in self.columns if c in columns]))
+    def counts(self, columns: Sequence[str], bins: Bins | None = None) -> Counts:
+        """Grouped by the engine, put in order here; of bins the coarser ones that fit into memory."""
+        names = [column for column in self.columns if column in columns]
+        cut = {column: one for column, one in (bins or {}).items() if column in names}
+        if not cut:
+            return self.once(("counts", *names), lambda: self._counted(names))
+        while True:
+            try:
+                return self.once(("counts", tuple(cut.items()), *names), lambda cut=cut: self._cut(names, cut)._counted(names))  # type: ignore[misc]
+            except TooManyCombinations:
+                wider = coarser(cut, {column: self.extent(column) for column in cut})
+                if wider is None:
+                    raise
+                cut = dict(wider)
 
     def _counted(self, columns: Sequence[str]) -> Counts:
         parts = []
@@ -67,6 +79,30 @@ class RowsElsewhere:
             arrow = pa.table([_typed(table.column(c), self.parts.schema.field(c).type) for c in columns], names=list(columns))
             parts.append(Counts(replace(self.like, arrow=arrow), rows))
         return Counts.merged(parts)
+
+    def _cut(self, columns: Sequence[str], bins: Bins) -> RowsElsewhere:
+        """Some columns of all rows, cut into bins."""
+        narrow = replace(self, like=self.like.only(columns))
+        made, _ = narrow.changed(lambda batch: Changed(binned(batch.table, bins), batch.rows), None)
+        return made
+
+    def extent(self, column: str) -> Extent | None:
+        """From what the files tell of their whole numbers, where that is enough; else from each batch, and from all where these have few values."""
+        return self.once(("extent", column), lambda: self._extent(column))
+
+    def _extent(self, column: str) -> Extent | None:
+        ends = self.parts.ends(column)
+        if ends is not None and ends[1] - ends[0] < MANY_VALUES:
+            return Extent(ends[0], ends[1], ends[1] - ends[0] + 1, "whole" if self.kind(column) == "number" else "days")
+        narrow = replace(self, like=self.like.only([column]))
+        found = [one for one in narrow.each(lambda batch: Extent.of(batch.table, column), None) if one is not None]
+        if not found:
+            return None
+        distinct = max(one.distinct for one in found)
+        if distinct <= MANY_VALUES < sum(one.distinct for one in found):
+            distinct = self.distinct(column)
+        holds = found[0].holds if all(one.holds == found[0].holds for one in found) else "numbers"
+        return Extent(min(one.low for one in found), max(one.high for one in found), distinct, holds)
 
     def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """As the engine counts them, as long as they fit into the memory for them."""
@@ -86,7 +122,11 @@ class RowsElsewhere:
         return self.once(("distinct", column), lambda: self.engine.distinct(self.parts, column))
 
     def moments(self, columns: Sequence[str]) -> Moments:
-        """Smallest and largest values first, then exact sums, of each batch by itself."""
+        """Of one column with few values from its counts; else smallest and largest values first, then exact sums, of each batch by itself."""
+        if len(columns) == 1 and ("counts", columns[0]) in self.once.asked:
+            counts = self.counts(columns)
+            return Moments.of_counts(counts.table.number(columns[0]), counts.rows)
+        narrow = replace(self, like=self.like.only(columns))
 
         def ends(batch: Batch) -> tuple[list[float], list[float]]:
             values = batch.table.numbers(columns)
@@ -94,9 +134,9 @@ class RowsElsewhere:
                 low, high = (end.reduce(values, axis=0, initial=start) for end, start in ((np.fmin, np.inf), (np.fmax, -np.inf)))
             return low.tolist(), high.tolist()
 
-        found = np.array(list(self.each(ends, None))).reshape(-1, 2, len(columns))
+        found = np.array(list(narrow.each(ends, None))).reshape(-1, 2, len(columns))
         low, high = found[:, 0].min(axis=0), found[:, 1].max(axis=0)
-        return Moments.together(list(self.each(lambda batch: Moments.of([batch.table.numbers(columns)], low, high), None)))
+        return Moments.together(list(narrow.each(lambda batch: Moments.of([batch.table.numbers(columns)], low, high), None)))
 
     def each(self, task: Callable[[Batch], One], chance: Chance | None) -> Iterator[One]:
         """Stretch by stretch, in the order of rows."""
@@ -203,7 +243,7 @@ class RowsElsewhere:
 
 def _batches(stretch: Stretch, like: Table, ids: Path | None) -> Iterator[Batch]:
     """The rows of a stretch, read where the task runs."""
-    for first, arrow in batches(stretch):
+    for first, arrow in batches(stretch, like.columns):
         rows = np.arange(first, first + len(arrow))
         yield Batch(replace(like, arrow=arrow), _ids_of(ids, rows), rows)
 

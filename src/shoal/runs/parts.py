@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from shoal.checks.values import Written
 from shoal.contracts import Elsewhere, One, Progress, quiet
 from shoal.counts import Counts, Moments
 from shoal.folders import RECIPE, RELEASE, refuse_existing, run_folder
+from shoal.once import Once
 from shoal.promises import Checked
 from shoal.randomness import Chance, new_secret, rng_for
 from shoal.release import Release
@@ -39,6 +40,7 @@ class ReleasedRows:
 
     files: Elsewhere
     like: Table  # without rows: which columns are cells, and what names stand for
+    once: Once = field(default_factory=Once, init=False, compare=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -48,10 +50,21 @@ class ReleasedRows:
     def __len__(self) -> int:
         return len(self.files)
 
+    def grouped(self, columns: Sequence[str]) -> list[pa.Table]:
+        """Groups as they are in the files, counted once for all who ask."""
+        return self.once(("grouped", *columns), lambda: list(self.files.grouped(columns)))
+
     def counts(self, columns: Sequence[str]) -> Counts:
-        """Counted in the files."""
+        """Counted in the files, or of more columns that were counted before."""
         names = [column for column in self.columns if column in columns]
-        pieces = list(self.files.grouped(names))
+        return self.once(("counts", *names), lambda: self._counted(names))
+
+    def _counted(self, names: Sequence[str]) -> Counts:
+        wider = next((key[1:] for key in self.once.asked if key[0] == "counts" and set(names) <= {*key[1:]}), None)
+        if wider is not None:
+            whole = self.counts(wider)
+            return Counts.merged([Counts(whole.table.only(names), whole.rows)])
+        pieces = self.grouped(names)
         rows = [np.asarray(piece.column(len(names)).combine_chunks()).astype(np.int64) for piece in pieces]
         return Counts.merged([Counts(as_cells(piece.select(names), self.like), many) for piece, many in zip(pieces, rows)])
 
@@ -175,7 +188,7 @@ def released_rows(rows: Elsewhere, paths: Sequence[Path], like: Table) -> Releas
 def _checked(released: ReleasedRows, release: Release, progress: Progress) -> list[Checked]:
     """Every promise, counted on the written files."""
     progress("checking promises", 0, 1)
-    checked = check_groups(released.files.grouped, release.promises, Written(dates=released.like.written_dates))
+    checked = check_groups(lambda columns: iter(released.grouped(columns)), release.promises, Written(dates=released.like.written_dates))
     refuse_broken(checked, " in the written rows")
     progress("checking promises", 1, 1)
     return checked
