@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import BoolArray, FloatArray, IntArray
@@ -95,3 +96,18 @@ class DistinctValues:
     def only(self, names: Sequence[str]) -> DistinctValues:
         """What is asked about a column is about it alone."""
         return self
+
+
+def rows_of(table: Table, column: str) -> IntArray:
+    """How many rows have each of a column's distinct values."""
+    if isinstance(table, Table):
+        return np.bincount(table.codes(column), minlength=len(table.levels(column)))
+    return table.counts([column]).rows
+
+
+def rows_with(table: Table, column: str, values: BoolArray) -> tuple[int, str]:
+    """How many rows have one of some distinct values of a column, and, in words, where the first of them is: in a table, rows have a place."""
+    many = int(rows_of(table, column)[values].sum())
+    if not isinstance(table, Table) or not many:
+        return many, ""
+    return many, f" (first at row {int(np.argmax(values[table.codes(column)])) + 1})"

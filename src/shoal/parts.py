@@ -144,7 +144,7 @@ def files_of(given: Sequence[Path]) -> list[Path]:
         if not inside:
             raise DataError(f"The folder {path} holds no table: no file that ends with {', '.join(ENDINGS)}.")
         found += inside
-    if len({path.resolve() for path in found}) < len(found):
+    if len(set(map(os.path.realpath, found))) < len(found):
         raise DataError("A file is named twice: its rows would count twice. Name each file once.")
     return found
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray
 from shoal.dates import ENOUGH, Form, found_form, is_format, read_dates
+from shoal.distinct import rows_of, rows_with
 from shoal.errors import RoleError, counted
 from shoal.table import Table
 
@@ -77,7 +78,7 @@ def date_form(table: Table, column: str, codes: Sequence[str] = ()) -> Form | No
     if not _mostly(levels, _DIGITS, codes):
         return None
     texts = [None if is_code(text, codes) else text.strip() for text in levels.to_pylist()]
-    return found_form(texts, np.bincount(table.codes(column), minlength=len(levels)))
+    return found_form(texts, rows_of(table, column))
 
 
 def with_recognized_dates(table: Table, columns: Iterable[str], missing: Mapping[str, Sequence[str]]) -> Table:
@@ -97,7 +98,7 @@ def _ask_for_dates(table: Table, column: str, codes: Sequence[str]) -> None:
     if column in table.cells or table.kind(column) not in ("text", "number"):
         return
     levels, text = table.levels(column), table.kind(column) == "text"
-    rows = np.bincount(table.codes(column), minlength=len(levels))
+    rows = rows_of(table, column)
     if text:
         found = np.asarray(pc.match_substring_regex(pc.utf8_trim_whitespace(levels), _DATED).fill_null(False))
         how = "--kind {0}=date:%d.%m.%Y in the form they have, with --missing-code {0}=... for what is none"
@@ -218,13 +219,11 @@ def which_form(column: str, form: Form) -> str:
 
 
 def _refuse_wrong(table: Table, column: str, wrong: BoolArray, what: str, form: str = "") -> None:
-    rows = wrong[table.codes(column)]
-    if rows.any():
-        many = int(rows.sum())
+    many, first = rows_with(table, column, wrong)
+    if many:
         raise RoleError(
-            f"Column '{column}' has {counted(many, 'value')} that {f'is not a {what}' if many == 1 else f'are not {what}s'}{form} "
-            f"(first at row {int(np.argmax(rows)) + 1}). Clean it, list codes for missing under missing, or read it as text with "
-            f"--kind {column}=text.",
+            f"Column '{column}' has {counted(many, 'value')} that {f'is not a {what}' if many == 1 else f'are not {what}s'}{form}{first}. "
+            f"Clean it, list codes for missing under missing, or read it as text with --kind {column}=text.",
             about=column,
         )
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray, FloatArray
+from shoal.distinct import rows_of, rows_with
 from shoal.errors import RoleError, counted, did_you_mean
 from shoal.hierarchy import Hierarchy
 from shoal.reading import check_kind, is_code, kinds_of, read_as, with_recognized_dates, without_codes
@@ -262,15 +263,14 @@ class Roles:
         """Text that is nearly all numbers is a column of numbers with slips in it."""
         if table.kind(column) != "text" or self.scale(table, column) == "ordinal" or column in (*self.nominal, *self.hierarchies):
             return
-        levels = [None if level is None else _is_number(level) for level in table.levels(column).to_pylist()]
-        is_number = np.array([bool(level) for level in levels])[table.codes(column)]
-        known = ~table.missing(column)
-        wrong = known & ~is_number
-        if wrong.any() and is_number.sum() >= known.sum() / 2:
-            first = int(np.argmax(wrong)) + 1
+        levels = table.levels(column).to_pylist()
+        known = np.array([level is not None for level in levels], np.bool_)
+        wrong = known & ~np.array([level is not None and _is_number(level) for level in levels], np.bool_)
+        many, first = rows_with(table, column, wrong)
+        if many and 2 * many <= rows_of(table, column)[known].sum():
             raise RoleError(
-                f"Column '{column}' has {counted(int(wrong.sum()), 'value')} that {'is not a number' if wrong.sum() == 1 else 'are not numbers'} "
-                f"(first at row {first}). Read it as text by declaring it nominal, or clean it.",
+                f"Column '{column}' has {counted(many, 'value')} that {'is not a number' if many == 1 else 'are not numbers'}{first}. "
+                "Read it as text by declaring it nominal, or clean it.",
                 about=column,
             )
 
@@ -309,11 +309,11 @@ def _toml_code(code: str) -> str | int:
 
 def _check_persons(table: Table, column: str) -> None:
     """Every row is of somebody."""
-    gone = table.missing(column)
-    if gone.any():
+    many, first = rows_with(table, column, np.asarray(table.levels(column).is_null()))
+    if many:
         raise RoleError(
-            f"Column '{column}' says whose each row is, and {counted(int(gone.sum()), 'row')} (first at row {int(np.argmax(gone)) + 1}) "
-            f"{'has' if gone.sum() == 1 else 'have'} no number. Give each a number, a new one where it is nobody else's.",
+            f"Column '{column}' says whose each row is, and {counted(many, 'row')}{first} "
+            f"{'has' if many == 1 else 'have'} no number. Give each a number, a new one where it is nobody else's.",
             about=column,
         )
     if table.kind(column) == "text":
@@ -354,11 +354,12 @@ def _is_number(text: str) -> bool:
 def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
     if len(set(levels)) < len(levels):
         raise RoleError(f"The levels of '{column}' name a level twice.")
-    strange = np.array([v is not None and str(v) not in levels for v in table.levels(column).to_pylist()])[table.codes(column)]
-    if strange.any():
+    strange = np.array([v is not None and str(v) not in levels for v in table.levels(column).to_pylist()], np.bool_)
+    many, first = rows_with(table, column, strange)
+    if many:
         raise RoleError(
-            f"Column '{column}' has {counted(int(strange.sum()), 'value')} outside its {counted(len(levels), 'level')} "
-            f"(first at row {int(np.argmax(strange)) + 1}). Add the level, or clean the column.",
+            f"Column '{column}' has {counted(many, 'value')} outside its {counted(len(levels), 'level')}{first}. "
+            "Add the level, or clean the column.",
             about=column,
         )
 
@@ -366,10 +367,10 @@ def _check_levels(table: Table, column: str, levels: tuple[str, ...]) -> None:
 def _check_leaves(table: Table, column: str, hierarchy: Hierarchy) -> None:
     names = value_names(table, column)
     known = np.array([name is not None for name in names], np.bool_)
-    strange = ((hierarchy.places(names) < 0) & known)[table.codes(column)] if hierarchy.rows else known[table.codes(column)]
-    if strange.any():
-        many = counted(len(np.unique(table.codes(column)[strange])), "value")
-        rows = f"in {counted(int(strange.sum()), 'row')} (first at row {int(np.argmax(strange)) + 1})"
+    strange = (hierarchy.places(names) < 0) & known if hierarchy.rows else known
+    found, first = rows_with(table, column, strange)
+    if found:
+        many, rows = counted(int(strange.sum()), "value"), f"in {counted(found, 'row')}{first}"
         if hierarchy.rule:
             raise RoleError(
                 f"Column '{column}' has {many}, {rows}, that the rule '{hierarchy.rule}' makes no group of. "

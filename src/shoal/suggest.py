@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import RoleError
+from shoal.distinct import rows_of, rows_with
+from shoal.errors import RoleError, TooManyCombinations
 from shoal.reading import date_form, kinds_of, which_form, with_dates
 from shoal.roles import LINKED, Roles
 from shoal.table import Table
@@ -80,7 +81,10 @@ def _with_dates(table: Table) -> tuple[Table, dict[str, str]]:
     """Dates in text read as dates; and, for columns where a person must say how they are, what to say."""
     unclear = {}
     for column in table.columns:
-        form = date_form(table, column)
+        try:
+            form = date_form(table, column)
+        except TooManyCombinations:
+            continue
         if form is not None and len(form.formats) > 1:
             unclear[column] = which_form(column, form)
         elif form is not None:
@@ -108,10 +112,14 @@ def codes_for_missing(table: Table, column: str) -> tuple[str, ...]:
 
 
 def _look(table: Table, column: str, unclear: dict[str, str]) -> ColumnLook:
-    codes, kind, rows = table.codes(column), table.kind(column), len(table)
-    counts = np.bincount(codes) if rows else np.zeros(0, int)
+    kind, rows = table.kind(column), len(table)
+    try:
+        counts = rows_of(table, column)
+    except TooManyCombinations:
+        return ColumnLook(column, kind, rows, 0, rows, "identifier", "more different values than fit into memory")
     counts = counts[counts > 0]
     unique = int((counts == 1).sum())
+    missing = rows_with(table, column, np.asarray(table.levels(column).is_null()))[0]
     role, because = _guess(column, "date" if column in unclear else kind, len(counts), unique, rows, table, column)
     found = codes_for_missing(table, column) if role in ("quasi", "confidential", "other") else ()
     if column in table.date_formats:
@@ -120,7 +128,7 @@ def _look(table: Table, column: str, unclear: dict[str, str]) -> ColumnLook:
         because += f". {unclear[column]}"
     if found:
         because += f"; {', '.join(found)} {'seems' if len(found) == 1 else 'seem'} to mean missing"
-    return ColumnLook(column, kind, len(counts), int(table.missing(column).sum()), unique, role, because, found)
+    return ColumnLook(column, kind, len(counts), missing, unique, role, because, found)
 
 
 def _guess(name: str, kind: str, distinct: int, unique: int, rows: int, table: Table, column: str) -> tuple[str, str]:

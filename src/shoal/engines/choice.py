@@ -12,12 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.checks.combinations import Groups, groups_in
 from shoal.contracts import Engine, Progress
 from shoal.engines.source import RowsElsewhere
-from shoal.errors import ParameterError, did_you_mean
+from shoal.errors import ParameterError, ShoalError, did_you_mean
 from shoal.parts import Parts, files_of, is_parquet
 
 ENGINES = {"duckdb": "DuckDB", "spark": "Spark"}  # as they are called
@@ -127,12 +128,15 @@ def free_memory() -> int:
 
 
 def needed(given: Sequence[Path]) -> int:
-    """Bytes that files would take in memory, about."""
+    """Bytes that files would take in memory, about; nothing where that cannot be told, since reading them will say why."""
     total = 0
-    for path in files_of(given):
-        if is_parquet(path):
-            about = pq.read_metadata(path)
-            total += about.num_rows * about.num_columns * A_CELL
-        else:
-            total += os.stat(path).st_size // (IN_GZIP if path.name.endswith(".gz") else IN_TEXT) * A_CELL
+    try:
+        for path in files_of(given):
+            if is_parquet(path):
+                about = pq.read_metadata(path)
+                total += about.num_rows * about.num_columns * A_CELL
+            else:
+                total += os.stat(path).st_size // (IN_GZIP if path.name.endswith(".gz") else IN_TEXT) * A_CELL
+    except (ShoalError, pa.ArrowException, OSError):
+        return 0
     return total

@@ -169,7 +169,7 @@ def constant_ones(table: Source, roles: Roles, columns: Sequence[str]) -> tuple[
     for column in columns:
         if moments is not None and column in numeric:
             j = numeric.index(column)
-            known, same = int(moments.known[j, j]), not moments.scale[j]
+            known, same = int(moments.known[j, j]), not moments.products[j][j]
         else:
             counts = table.counts([column])
             known = int(counts.rows[~counts.table.missing(column)].sum())

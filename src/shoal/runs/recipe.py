@@ -61,7 +61,7 @@ class Recipe:
             if key not in _SECTIONS:
                 raise ParameterError(f"A recipe has no part '{key}'.{did_you_mean(key, _SECTIONS)} Known: {', '.join(_SECTIONS)}.")
         inputs: list[Any] = given["input"] if isinstance(given.get("input"), list) else [given.get("input")]
-        if not inputs or not all(isinstance(one, str) for one in inputs):
+        if not inputs or not all(isinstance(one, str) and one for one in inputs):
             raise ParameterError('A recipe needs its input, such as input = "patients.csv", a folder, or a list of files.')
         if not given.get("step"):
             raise ParameterError('A recipe needs at least one step, such as [[step]] then method = "mdav".')
