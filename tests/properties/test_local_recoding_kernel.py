@@ -15,7 +15,7 @@ from shoal.kernels.coded_hierarchy import CodedHierarchy
 from shoal.kernels.hierarchy_cuts import hierarchy_groups
 from shoal.kernels.local_recoding import local_recoding
 from shoal.kernels.masks import Demand
-from shoal.kernels.nodes import Recoded
+from shoal.kernels.nodes import Recoded, distinct_rows
 from shoal.kernels.recoding_bound import least_loss
 from tests.coded import made_hierarchy
 
@@ -221,6 +221,18 @@ def test_the_bound_is_the_least_of_every_row_and_below_every_recoding(c: Case) -
     parted = least_loss(c.codes, c.hierarchies, c.demand.k, c.rows, weights=c.weights, most_work=5)
     assert parted <= bound + 1e-9
     assert bound <= recoded(c).loss + 1e-9
+
+
+@unhurried
+@given(st.integers(0, 40), st.integers(0, 9), st.sampled_from([2, 1000, 2**31 - 1]), st.integers(0, 2**31))
+def test_distinct_rows_are_in_the_order_of_their_values(n: int, d: int, most: int, seed: int) -> None:
+    """Also where no whole number is large enough for all columns."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, most, (n, d), np.int32)[rng.integers(0, max(n, 1), 2 * n)]
+    first, number = distinct_rows(table)
+    expected = sorted(set(map(tuple, table.tolist())))
+    assert list(map(tuple, table[first].tolist())) == expected
+    assert [expected[at] for at in number.tolist()] == list(map(tuple, table.tolist()))
 
 
 rules = st.sampled_from(["widest", "gain", "variance", "gain, ratio and narrowing"])

@@ -46,7 +46,12 @@ class Room(NamedTuple):
     """Used by one box after the other."""
 
     members: IntArray  # the rows of a box, part by part
-    part_of: IntArray  # of a node of the column in question; -1 before and after
+    rest: IntArray  # those of children that are not set apart
+    node: IntArray  # of each row of the box
+    node_rows: IntArray  # rows and records of each node of the column in question; 0 before and after
+    node_records: IntArray
+    next: IntArray  # where a node's next row goes
+    child: IntArray  # the nodes that are there
     size: IntArray  # rows and records of each child
     records: IntArray
     keeps: NDArray[np.bool_]
@@ -110,79 +115,125 @@ def _cut_boxes(codes, rows, trees, need, some, weight, aim):
     groups = np.full(len(codes), -1)
     if n == 0:
         return groups
-    most = trees.width.max() if d else 1
-    room = Room(
-        np.empty(n, np.int64),
-        np.full(most, -1),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.bool_),
-        np.empty(most, np.int64),
-    )
+    room = _room(n, trees.width.max() if d else 1)
     member, level, width = some.copy(), np.empty(d, np.int64), np.empty(d)
-    waiting, group = [(0, n)], 0
+    waiting, around, group = [(0, n)], np.zeros((64, d), np.int64), 0  # around: the levels of the box that each box comes from
+    around[0] = trees.depth - 1
     while len(waiting):
         a, b = waiting.pop()
-        mine = member[a:b]
-        _measure(codes, mine, trees, weight, level, width)
-        column = -1
-        if aim.kind != WIDEST:
-            column = _most_telling(codes, rows, mine, trees, need, weight, level, width, aim, room)
-        parts = _split(codes, rows, mine, column, level[column], trees, need, aim.apart, room)[0] if column >= 0 else 0
-        while parts == 0:
-            column = int(np.argmax(width)) if d else -1  # the lowest of equally wide columns
-            if column < 0 or width[column] < 0:
-                break
-            width[column] = -1.0  # is not looked at again
-            if level[column]:
-                parts = _split(codes, rows, mine, column, level[column], trees, need, aim.apart, room)[0]
+        level[:] = around[len(waiting)]
+        parts = 0
+        if _has_records(rows, member, a, b, 2 * need.k):  # fewer are no two parts
+            _measure(codes, member, a, b, trees, weight, level, width)
+            column = -1
+            if aim.kind != WIDEST:
+                column = _most_telling(codes, rows, member, a, b, trees, need, weight, level, width, aim, room)
+            parts = _split(codes, rows, member, a, b, column, level[column], trees, need, aim.apart, room)[0] if column >= 0 else 0
+            while parts == 0:
+                column = int(np.argmax(width)) if d else -1  # the lowest of equally wide columns
+                if column < 0 or width[column] < 0:
+                    break
+                width[column] = -1.0  # is not looked at again
+                if level[column]:
+                    parts = _split(codes, rows, member, a, b, column, level[column], trees, need, aim.apart, room)[0]
         if parts == 0:
-            for i in mine:
-                groups[i] = group
+            for x in range(a, b):
+                groups[member[x]] = group
             group += 1
             continue
-        mine[:] = room.members[: b - a]
+        member[a:b] = room.members[: b - a]
+        if len(waiting) + parts > len(around):
+            around = np.concatenate((around, np.empty((len(around) + parts, d), np.int64)))
         begin = 0
         for end in room.ends[:parts]:
+            around[len(waiting)] = level
             waiting.append((a + begin, a + end))
             begin = end
     return groups
 
 
 @njit(cache=True)
-def _measure(codes, mine, trees, weight, level, width):
-    """Each column's smallest node over the box: its level, and how much is lost by publishing it."""
-    for j in range(len(level)):
-        level[j] = 0
-        for i in mine:
-            level[j] = meeting(codes[mine[0], j], codes[i, j], level[j], j, trees)
-        width[j] = weight[j] * trees.loss[trees.start[j] + level[j] * trees.width[j] + codes[mine[0], j]]
+def _room(n, most):
+    """For boxes of so many rows, and columns of so many nodes, at most."""
+    box, nodes, children = np.empty((3, n), np.int64), np.zeros((3, most), np.int64), np.empty((4, most), np.int64)
+    return Room(
+        box[0],
+        box[1],
+        box[2],
+        nodes[0],
+        nodes[1],
+        nodes[2],
+        children[0],
+        children[1],
+        children[2],
+        np.empty(most, np.bool_),
+        children[3],
+    )
 
 
 @njit(cache=True)
-def _split(codes, rows, mine, j, level, trees, need, apart, room):
+def _has_records(rows, member, a, b, enough):
+    """Whether a box, member[a:b], has so many records. Here and below what is done for every box takes no slices, which cost more than small boxes."""
+    records = 0
+    for x in range(a, b):
+        records += rows[member[x]]
+        if records >= enough:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _measure(codes, member, a, b, trees, weight, level, width):
+    """Each column's smallest node over the box: its level, and how much is lost by publishing it. On entry levels are those of a box around it."""
+    first = member[a]
+    for j in range(len(level)):
+        if level[j] and not _parted(codes, member, a, b, j, level[j] - 1, trees):
+            level[j] = 0
+            for x in range(a + 1, b):
+                level[j] = meeting(codes[first, j], codes[member[x], j], level[j], j, trees)
+        width[j] = weight[j] * trees.loss[trees.start[j] + level[j] * trees.width[j] + codes[first, j]]
+
+
+@njit(cache=True)
+def _parted(codes, member, a, b, j, level, trees):
+    """Whether a box has several nodes of column j's level. From its end: rows near each other are often alike."""
+    at = trees.start[j] + level * trees.width[j]
+    node = trees.node[at + codes[member[a], j]]
+    for x in range(b - 1, a, -1):  # noqa: SIM110  numba has no any() of a generator
+        if trees.node[at + codes[member[x], j]] != node:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _split(codes, rows, member, a, b, j, level, trees, need, apart, room):
     """Part the box by the children of column j's node. How many parts there are (0: none is allowable), and whether the last is those left.
 
     The rows stand in the room part by part.
     """
-    children = _count_children(codes, rows, mine, j, level, trees, room)
-    begin, good = 0, 0
-    for c in range(children):
-        part = room.members[begin : begin + room.size[c]]
-        room.keeps[c] = room.records[c] >= need.k and keeps_demand(part, rows, need)
-        good += room.keeps[c]
-        begin += room.size[c]
-        room.ends[c] = begin
+    at = trees.start[j] + (level - 1) * trees.width[j]
+    children, good = _count_children(codes, rows, member, a, b, j, at, trees, need.k, room)
+    if good == 0 or (good < children and not apart):  # most boxes end here, before any row has moved
+        for c in range(children):
+            room.node_rows[room.child[c]] = 0
+        return 0, False
+    _put_children(member, a, b, children, need.k, room)
+    more = need.codes.shape[1] > 0
+    if more:
+        for c in range(children):
+            part = room.members[room.ends[c] - room.size[c] : room.ends[c]]
+            if room.keeps[c] and not keeps_demand(part, rows, need):
+                room.keeps[c] = False
+                good -= 1
     if good == children:
         return children, False
     if good == 0 or not apart:
         return 0, False
-    rest = np.empty(len(mine), np.int64)
-    left = 0
+    left, records = 0, 0
     for c in range(children):
         if not room.keeps[c]:
-            left = _move(room, c, rest, left)
-    while not keeps_demand(rest[:left], rows, need):
+            left, records = _move(room, c, left), records + room.records[c]
+    while records < need.k or (more and not keeps_demand(room.rest[:left], rows, need)):
         smallest = -1
         for c in range(children):
             if room.keeps[c] and (smallest < 0 or room.records[c] < room.records[smallest]):
@@ -191,77 +242,88 @@ def _split(codes, rows, mine, j, level, trees, need, apart, room):
         if good == 0:
             return 0, False
         room.keeps[smallest] = False
-        left = _move(room, smallest, rest, left)
+        left, records = _move(room, smallest, left), records + room.records[smallest]
+    return _side_by_side(room, children, left), True
+
+
+@njit(cache=True)
+def _side_by_side(room, children, left):
+    """The children that are set apart, and behind them the rows that are left; how many parts that makes."""
     begin, parts, at = 0, 0, 0
     for c in range(children):
         end = room.ends[c]
         if room.keeps[c]:
-            for i in range(begin, end):
-                room.members[at] = room.members[i]
+            for x in range(begin, end):
+                room.members[at] = room.members[x]
                 at += 1
-            room.records[parts] = room.records[c]
             room.ends[parts] = at
             parts += 1
         begin = end
-    room.members[at : at + left] = rest[:left]
+    for x in range(left):
+        room.members[at + x] = room.rest[x]
     room.ends[parts] = at + left
-    return parts + 1, True
+    return parts + 1
 
 
 @njit(cache=True)
-def _move(room, child, rest, left):
+def _move(room, child, left):
     """The rows of a child, behind those that are left already."""
-    for i in range(room.ends[child] - room.size[child], room.ends[child]):
-        rest[left] = room.members[i]
+    for x in range(room.ends[child] - room.size[child], room.ends[child]):
+        room.rest[left] = room.members[x]
         left += 1
     return left
 
 
 @njit(cache=True)
-def _count_children(codes, rows, mine, j, level, trees, room):
-    """Put the rows in the order of the children of column j's node; how many there are, their rows and records."""
-    at = trees.start[j] + (level - 1) * trees.width[j]
-    part_of, children = room.part_of, 0
-    for i in mine:
-        child = trees.node[at + codes[i, j]]
-        if part_of[child] < 0:
-            part_of[child] = 0
+def _count_children(codes, rows, member, a, b, j, at, trees, k, room):
+    """Count the rows and records of the children of column j's node; how many there are, and how many of them have k records."""
+    children, good = 0, 0
+    for x in range(a, b):
+        i = member[x]
+        node = trees.node[at + codes[i, j]]
+        room.node[x - a] = node
+        if room.node_rows[node] == 0:
+            room.child[children], room.node_records[node] = node, 0
             children += 1
-    children = 0
-    for child in range(trees.width[j]):
-        if part_of[child] == 0:
-            part_of[child] = children
-            room.size[children], room.records[children] = 0, 0
-            children += 1
-    for i in mine:
-        c = part_of[trees.node[at + codes[i, j]]]
-        room.size[c] += 1
-        room.records[c] += rows[i]
-    fill = np.zeros(children, np.int64)
-    for c in range(1, children):
-        fill[c] = fill[c - 1] + room.size[c - 1]
-    for i in mine:
-        c = part_of[trees.node[at + codes[i, j]]]
-        room.members[fill[c]] = i
-        fill[c] += 1
-    part_of[: trees.width[j]] = -1
-    return children
+        room.node_rows[node] += 1
+        room.node_records[node] += rows[i]
+    for c in range(children):
+        good += room.node_records[room.child[c]] >= k
+    return children, good
 
 
 @njit(cache=True)
-def _most_telling(codes, rows, mine, trees, need, weight, level, width, aim, room):
+def _put_children(member, a, b, children, k, room):
+    """Put the rows in the order of the children."""
+    room.child[:children].sort()
+    begin = 0
+    for c in range(children):
+        node = room.child[c]
+        room.size[c], room.records[c], room.next[node] = room.node_rows[node], room.node_records[node], begin
+        room.keeps[c] = room.records[c] >= k
+        begin += room.size[c]
+        room.ends[c] = begin
+        room.node_rows[node] = 0
+    for x in range(a, b):
+        node = room.node[x - a]
+        room.members[room.next[node]] = member[x]
+        room.next[node] += 1
+
+
+@njit(cache=True)
+def _most_telling(codes, rows, member, a, b, trees, need, weight, level, width, aim, room):
     """The column whose children tell most about the target, of those that may be split; -1: none tells anything."""
     size = 0
-    for i in mine:
+    for i in member[a:b]:
         size += rows[i]
     best, column = NO_GAIN * size, -1
     for j in range(len(level)):
         if level[j] == 0:
             continue
-        parts, is_rest = _split(codes, rows, mine, j, level[j], trees, need, aim.apart, room)
+        parts, is_rest = _split(codes, rows, member, a, b, j, level[j], trees, need, aim.apart, room)
         if parts == 0:
             continue
-        score = _worth(codes, rows, mine, j, level[j], trees, parts, is_rest, weight[j], width[j], size, aim, room)
+        score = _worth(codes, rows, member[a:b], j, level[j], trees, parts, is_rest, weight[j], width[j], size, aim, room)
         if score > best:
             best, column = score, j
     return column

@@ -6,7 +6,7 @@ from numba import njit
 from shoal.arrays import FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import tally
 from shoal.kernels.group_demand import Required, keeps_demand
-from shoal.kernels.nodes import Recoded, Trees, meeting
+from shoal.kernels.nodes import Recoded, Trees, distinct_rows, meeting
 
 MOST_PAIRS = 100_000_000  # of rows that are left and a class that they might join
 MOST_TRIES = 100  # classes tried for rows that most classes cannot take
@@ -22,8 +22,7 @@ def joined(codes: Int32Array, rows: IntArray, found: Recoded, trees: Trees, shar
     left, result = np.flatnonzero(found.group < 0), found.group.copy()
     if not len(found.levels):
         return np.zeros(len(codes), np.int64)
-    _, unit = np.unique(codes[left], axis=0, return_inverse=True)
-    unit = unit.reshape(-1)
+    _, unit = distinct_rows(codes[left])
     number = len(found.levels)
     inside = np.flatnonzero(found.group >= 0)
     first = np.empty(number, np.int64)

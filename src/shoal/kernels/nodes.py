@@ -11,6 +11,8 @@ from shoal.arrays import FloatArray, Int32Array, IntArray
 from shoal.kernels.cells import records_of, tally
 from shoal.kernels.coded_hierarchy import CodedHierarchy
 
+LARGEST = 1 << 62  # of numbers that stand for rows
+
 
 class Trees(NamedTuple):
     """Hierarchies one after the other: what stands at start[j] + level * width[j] + code is of column j's code at that level."""
@@ -80,14 +82,14 @@ def written(codes: Int32Array, rows: IntArray, groups: IntArray, trees: Trees, w
     """
     inside = np.flatnonzero(groups >= 0)
     number = int(groups.max(initial=-1)) + 1
-    levels, cells = _covering(codes, inside, groups, number, trees)
-    there = np.bincount(groups[inside], minlength=number) > 0
-    _, first, same = np.unique(np.hstack([levels, cells])[there], axis=0, return_index=True, return_inverse=True)
+    cover = _covering(codes, inside, groups, number, trees)
+    there = np.flatnonzero(np.bincount(groups[inside], minlength=number))
+    first, same = distinct_rows(cover[there])
     renumbered = np.full(number, -1)
-    renumbered[there] = same.reshape(-1)
+    renumbered[there] = same
     result = np.full(len(groups), -1)
     result[inside] = renumbered[groups[inside]]
-    levels = levels[there][first]
+    levels = np.ascontiguousarray(cover[there[first], : codes.shape[1]])
     return Recoded(result, levels, loss_of(codes, rows, result, levels, trees, weights))
 
 
@@ -104,6 +106,22 @@ def loss_of(codes: Int32Array, rows: IntArray, groups: IntArray, levels: Int32Ar
     return float((lost * records).sum() + rows.sum() - records.sum()) / float(rows.sum())
 
 
+def distinct_rows(table: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """A row of each distinct one, in the order of their values, the first column first; and which of these each row is.
+
+    Rows are sorted as one number each; where numbers would grow too long, the distinct ones so far are numbered anew.
+    """
+    key, size = np.zeros(len(table), np.int64), 1
+    for column in table.T if len(table) else ():
+        low, width = int(column.min()), int(np.ptp(column)) + 1
+        if size > LARGEST // width:
+            known, key = np.unique(key, return_inverse=True)
+            key, size = key.reshape(-1), len(known)
+        key, size = key * width + (column - low), size * width
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first, number.reshape(-1)
+
+
 def check_table(
     codes: NDArray[Any], rows: NDArray[Any] | None, hierarchies: Sequence[CodedHierarchy]
 ) -> tuple[Int32Array, IntArray, Trees]:
@@ -114,19 +132,24 @@ def check_table(
 
 @njit(cache=True)
 def _covering(codes, inside, groups, number, trees):
-    """For each group and column, the lowest level at which its codes have one node (of levels that say the same, the lowest), and the node."""
+    """For each group and column, the lowest level at which its codes have one node (of levels that say the same, the lowest); then the nodes.
+
+    In place of the nodes stand the codes of the group's first row until all rows have been seen, so that what a row meets lies side by side.
+    """
     d = codes.shape[1]
-    first, levels, cells = np.full(number, -1), np.zeros((number, d), np.int32), np.zeros((number, d), np.int32)
+    cover, empty = np.zeros((number, 2 * d), np.int32), np.ones(number, np.bool_)
     for i in inside:
         g = groups[i]
-        if first[g] < 0:
-            first[g] = i
+        if empty[g]:
+            empty[g] = False
+            cover[g, d:] = codes[i]
+            continue
         for j in range(d):
-            levels[g, j] = meeting(codes[first[g], j], codes[i, j], levels[g, j], j, trees)
+            cover[g, j] = meeting(cover[g, d + j], codes[i, j], cover[g, j], j, trees)
     for g in range(number):
-        for j in range(d if first[g] >= 0 else 0):
-            cells[g, j] = trees.node[trees.start[j] + levels[g, j] * trees.width[j] + codes[first[g], j]]
-    return levels, cells
+        for j in range(0 if empty[g] else d):
+            cover[g, d + j] = trees.node[trees.start[j] + cover[g, j] * trees.width[j] + cover[g, d + j]]
+    return cover
 
 
 @njit(cache=True, inline="always")

@@ -138,9 +138,10 @@ def _cells(levels: ColumnLevels, codes: Int32Array, level: IntArray, missing: st
     shown = np.flatnonzero(level >= 0)
     nodes = levels.coded.nodes[level[shown], codes[shown]].astype(np.int64)
     published = at_levels(levels, level[shown], nodes, missing)  # of those alone: names are told, also of cells that are not there
-    texts = np.full(len(level), cell.SUPPRESSED, object)
-    texts[shown] = published.cells.to_pylist()
-    return Published(pa.array(texts, pa.string()), published.labels)
+    place = np.full(len(level), len(shown))
+    place[shown] = np.arange(len(shown))
+    texts = pa.concat_arrays([published.cells, pa.array([cell.SUPPRESSED], pa.string())])
+    return Published(texts.take(pa.array(place)), published.labels)
 
 
 def _suggested(roles: Roles, columns: Sequence[str]) -> list[str]:

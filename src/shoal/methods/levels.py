@@ -87,10 +87,12 @@ def at_levels(levels: ColumnLevels, level: IntArray, node: IntArray, missing: st
     A node has the name of its level where all are of one level, which is how a column recoded as a whole is tabulated. Else equal sets of
     values get one name, the narrowest.
     """
+    start = np.cumsum([0, *(len(each) for each in levels.cells)])
+    place = start[level] + node  # among the nodes of all levels
+    texts, names = ([one for each in given for one in each] for given in (levels.cells, levels.names))
     labels: dict[str, str] = {}
-    for at, one in sorted(set(zip(level.tolist(), node.tolist()))):
-        text, name = levels.cells[at][one], levels.names[at][one]
+    for at in np.flatnonzero(np.bincount(place, minlength=len(texts))).tolist():
+        text, name = texts[at], names[at]
         if text is not None and name is not None:
             labels.setdefault(text, name)
-    cells = [levels.cells[at][one] for at, one in zip(level.tolist(), node.tolist())]
-    return Published(pa.array(cells, pa.string()), usable(labels, missing))
+    return Published(pa.array(texts, pa.string()).take(pa.array(place)), usable(labels, missing))
