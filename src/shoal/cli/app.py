@@ -76,19 +76,22 @@ def _shoal(version: Annotated[bool, typer.Option("--version", callback=_version,
 
 @app.command()
 def look(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    table: Annotated[list[Path], typer.Argument(help="A CSV or Parquet file; several, or a folder of them, that hold one table.")],
     out: Annotated[Optional[Path], typer.Option("-o", "--out", help="Write the suggested roles to this TOML file.")] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     missing: Missing = None,
     kind: Kind = None,
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Show a table's columns, kinds, missing values and uniqueness, and suggest roles."""
-    from shoal.cli import verbs
-    from shoal.files import read_table
+    from shoal.cli import opening, verbs
 
-    verbs.look(verbs.roles(None, kind=kind).read(read_table(table, **reading_of(encoding, delimiter, missing))), table, out, json)
+    with opening.table_of(table, reading_of(encoding, delimiter, missing), opening.choice(engine, memory, master)) as read:
+        verbs.look(verbs.roles(None, kind=kind).read(read), table[0], out, json)
 
 
 @app.command()
@@ -123,7 +126,7 @@ def protect(
     json: Json = False,
 ) -> None:
     """Protect a table by one method, check it, attack it, and write a run folder."""
-    from shoal.cli import verbs
+    from shoal.cli import opening, verbs
     from shoal.registry import make
     from shoal.runs.recipe import Recipe
 
@@ -136,7 +139,7 @@ def protect(
         formulas=keep_or_escape(formulas),
         more=tuple(table[1:]),
     )
-    verbs.protect(recipe, out, verbs.choice(engine, memory, master), seed, sign, json)
+    verbs.protect(recipe, out, opening.choice(engine, memory, master), seed, sign, json)
 
 
 @app.command()
@@ -151,10 +154,10 @@ def run(
     json: Json = False,
 ) -> None:
     """Do a recipe: several steps, chosen measures and attacks."""
-    from shoal.cli import verbs
+    from shoal.cli import opening, verbs
     from shoal.runs.recipe import Recipe
 
-    verbs.protect(Recipe.read(recipe), out, verbs.choice(engine, memory, master), seed, sign, json)
+    verbs.protect(Recipe.read(recipe), out, opening.choice(engine, memory, master), seed, sign, json)
 
 
 @app.command()
@@ -181,16 +184,20 @@ def measure(
         typer.Option("--target", help="Instead: how well models trained on the release predict this column in untouched originals."),
     ] = None,
     learner: Annotated[Names, typer.Option("--learner", help="With --target: a learner; may be repeated. Absent: all.")] = None,
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Measure what a release costs in usefulness, and what its classes give away."""
-    from shoal.cli import training, verbs
+    from shoal.cli import opening, training, verbs
 
     if target is not None:
         training.learn(folder, target, learner, json)
         return
     given = roles_of(locals())
-    verbs.measure(verbs.pair(folder, original, release, key, given), name, parameter, json)
+    with opening.pair(folder, original, release, key, given, opening.choice(engine, memory, master)) as run:
+        verbs.measure(run, name, parameter, json)
 
 
 @app.command()
@@ -214,25 +221,32 @@ def attack(
     columns: Columns = None,
     records: Records = None,
     seed: Seed = None,
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Attack a release the way an intruder would, beside blind guessing."""
-    from shoal.cli import verbs
+    from shoal.cli import opening, verbs
 
     given = roles_of(locals())
-    verbs.attack(verbs.pair(folder, original, release, key, given), name, parameter, columns, records, seed, json)
+    with opening.pair(folder, original, release, key, given, opening.choice(engine, memory, master)) as run:
+        verbs.attack(run, name, parameter, columns, records, seed, json)
 
 
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     sign: Sign = None,
+    engine: EngineName = None,
+    memory: Memory = None,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Measure and attack a run again, and write its certificate and reports anew."""
-    from shoal.cli import verbs
+    from shoal.cli import opening, verbs
 
-    verbs.report(folder, sign, json)
+    verbs.report(folder, sign, opening.choice(engine, memory, master), json)
 
 
 @app.command()
@@ -248,9 +262,9 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a release against its certificate, from the files alone. Exit code 1 when something does not hold."""
-    from shoal.cli import verbs
+    from shoal.cli import opening, verbs
 
-    if not verbs.verify(release, certificate, signer, verbs.choice(engine, memory, master), json):
+    if not verbs.verify(release, certificate, signer, opening.choice(engine, memory, master), json):
         raise typer.Exit(1)
 
 

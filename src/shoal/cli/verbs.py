@@ -9,9 +9,10 @@ from typing import Any
 
 from shoal.certificate import AttackPart, TableCertificate, plain
 from shoal.cli import show
+from shoal.cli.opening import in_parts
 from shoal.engines.choice import ENGINES, Choice
 from shoal.errors import OutputError, ParameterError, ShoalError, did_you_mean
-from shoal.folders import PRIVATE, SIGNATURE, refuse_existing, write_text
+from shoal.folders import PRIVATE, RELEASE, SIGNATURE, refuse_existing, write_text
 from shoal.registry import TableKind, known, make
 from shoal.roles import Roles
 from shoal.runs.evidence import MANY_RECORDS, TableSubject, attack_all, measure_all
@@ -107,11 +108,6 @@ def look(table: Table, path: Path, out: Path | None, json: bool) -> None:
         show.say(f"Roles are in {out}. Read them before you use them.")
 
 
-def choice(engine: str | None, memory: str | None, master: str | None) -> Choice:
-    """Where a table is to be protected, as far as it was said."""
-    return Choice.parse(engine, memory, master)
-
-
 def protect(recipe: Recipe, out: Path, choice: Choice, seed: int | None, sign: Path | None, json: bool) -> None:
     """Make a run folder and say what is in it."""
     refuse_existing(out)
@@ -201,19 +197,6 @@ def rate(attack: AttackPart | AttackResult, of: str = "") -> str:
     return f"{attack.rate:.1%} of {tried} (95 % interval {low:.1%} to {high:.1%}; blind guessing {attack.chance:.2%})"
 
 
-def pair(folder: Path | None, original: Path | None, release: Path | None, key: str | None, given: Roles) -> Run:
-    """A run folder, or two files whose rows are aligned or share a key."""
-    if folder is not None:
-        if original or release:
-            raise ParameterError("Give a run folder, or --original and --release, not both.")
-        return load_run(folder)
-    if original is None or release is None:
-        raise ParameterError("Name a run folder, or give both --original and --release.")
-    from shoal.runs.pairs import paired
-
-    return paired(original, release, key, given)
-
-
 def _chosen(kind: TableKind, given: list[str] | None, parameter: list[str] | None) -> tuple[Any, ...]:
     wanted = names(given)
     words = parameters(parameter)
@@ -299,13 +282,19 @@ def _attack_row(result: AttackResult) -> tuple[str, str, str, str]:
     return result.name, rate(result, result.unit), f"{result.strict_hit / result.tried:.1%}", result.note
 
 
-def report(folder: Path, sign: Path | None, json: bool) -> None:
+def report(folder: Path, sign: Path | None, choice: Choice, json: bool) -> None:
     """Measure and attack again, write certificate and reports anew."""
+    from shoal.runs.parts import refresh_parts
     from shoal.runs.run import refresh
 
-    run, was_signed = load_run(folder), (folder / SIGNATURE).exists()
-    with show.progress() as progress:
-        certificate = refresh(run, progress, sign)
+    was_signed = (folder / SIGNATURE).exists()
+    if (folder / RELEASE).is_dir():
+        with in_parts(folder, choice) as loaded, show.progress() as progress:
+            certificate = refresh_parts(loaded, progress, sign)
+    else:
+        run = load_run(folder)
+        with show.progress() as progress:
+            certificate = refresh(run, progress, sign)
     if json:
         show.data({"folder": str(folder), "certificate": certificate.model_dump(mode="json")})
     else:

@@ -17,7 +17,8 @@ from shoal.checks.tables import check_groups
 from shoal.checks.values import Written
 from shoal.contracts import Elsewhere, One, Progress, quiet
 from shoal.counts import Counts, Moments
-from shoal.folders import RECIPE, RELEASE, refuse_existing, run_folder
+from shoal.errors import DataError
+from shoal.folders import CERTIFICATE, PRIVATE, RECIPE, RELEASE, RunFolder, refuse_existing, renewed, run_folder
 from shoal.once import Once
 from shoal.promises import Checked
 from shoal.randomness import Chance, new_secret, rng_for
@@ -26,7 +27,7 @@ from shoal.rows import Batch
 from shoal.runs.certify import ReleasedFiles
 from shoal.runs.elsewhere import made_ready, protected
 from shoal.runs.recipe import Recipe
-from shoal.runs.run import Run, refuse_broken, with_evidence
+from shoal.runs.run import Run, refuse_broken, refuse_gone, steps_of, table_certificate, told_names, with_evidence
 from shoal.signing import SigningKey
 from shoal.table import Table
 
@@ -201,3 +202,52 @@ def _with_a_draw(run: Run, rows: Elsewhere, released: ReleasedRows, source_row: 
     if len(drawn.original) < len(rows):
         release = replace(release, rows=released, originals=rows)
     return replace(run, original=drawn.original, release=release)
+
+
+@dataclass(frozen=True)
+class LoadedParts:
+    """A run folder of many files, read back: its rows stay where they are, its tables are draws."""
+
+    run: Run
+    released: ReleasedRows
+
+
+def load_parts(folder: Path, opened: Open, aside: Path, progress: Progress = quiet) -> LoadedParts:
+    """With its original, which must be unchanged."""
+    there = RunFolder(folder)
+    there.needs((RECIPE, CERTIFICATE, f"{PRIVATE}/run.json", f"{PRIVATE}/source_rows.npy"), "shoal protect -o")
+    recipe = Recipe.read(folder / RECIPE)
+    secret, source_row, about = there.kept()
+    refuse_gone(recipe, folder)
+    ready = made_ready(opened(recipe.inputs, aside, recipe.reading, progress), recipe.roles, recipe.steps)
+    if told_of(ready.rows) != about.get("inputs"):
+        raise DataError(f"{recipe.input} has changed since this run was made. Put the original back, or run the recipe again.")
+    certificate = table_certificate(folder / CERTIFICATE)
+    names = {column: told_names(certificate, ready.roles, column) for column in certificate.release.labels}
+    like = replace(
+        ready.rows.like,
+        cells=frozenset(certificate.release.cells),
+        labels={column: {cell: name for name, cell in told.items()} for column, told in names.items()},
+        date_formats={**certificate.release.dates},
+    )
+    paths = sorted((folder / RELEASE).iterdir())
+    released = released_rows(ready.rows, paths, like)
+    if len(released) != len(source_row):
+        raise DataError(f"The release in {folder} no longer has the {len(source_row):,} rows of its run. Run the recipe again.")
+    release = replace(
+        Release(released.like, steps_of(certificate), np.empty(0, np.int64), ready.roles), warnings=tuple(about.get("warnings", ()))
+    )
+    run = Run(folder, recipe, ready.rows.like, release, ready.roles, secret)
+    return LoadedParts(_with_a_draw(run, ready.rows, released, source_row), released)
+
+
+def refresh_parts(loaded: LoadedParts, progress: Progress = quiet, sign: Path | None = None) -> TableCertificate:
+    """Count, measure and attack again, and write the certificate and reports anew."""
+    key = SigningKey.read(sign) if sign is not None else None
+    run = loaded.run
+    before, files = table_certificate(run.folder / CERTIFICATE), ReleasedFiles.of(run.folder / RELEASE)
+    if files.sha256 != before.release.sha256:
+        raise DataError(f"{run.folder / RELEASE} has changed since its certificate was written. Put it back, or run the recipe again.")
+    checked = _checked(loaded.released, run.release, progress)
+    with renewed(run.folder) as folder:
+        return with_evidence(run, folder, files, checked, progress, key)

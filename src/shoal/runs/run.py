@@ -186,14 +186,20 @@ def with_cells_of(released: Table, certificate: TableCertificate, roles: Roles |
     released = released.with_columns(empty)
     cells = [column for column in cells if released.kind(column) == "text"]
     labels: dict[str, dict[str, str]] = {}
-    for column, names in certificate.release.labels.items():
+    for column in certificate.release.labels:
         if column in cells:
-            tree = roles.hierarchies.get(column) if roles is not None else None
-            told = {name: said or (tree.cell_of(name) if tree is not None else None) or name for name, said in names.items()}
+            told = told_names(certificate, roles, column)
             texts = pa.array([told.get(text, text) for text in released.levels(column).to_pylist()], pa.string())
             released = released.with_columns({column: texts.take(pa.array(released.codes(column)))})
             labels[column] = {said: name for name, said in told.items()}
     return replace(released, cells=frozenset(cells), labels=labels)
+
+
+def told_names(certificate: TableCertificate, roles: Roles | None, column: str) -> dict[str, str]:
+    """What the names of groups in a column stand for: by the certificate, or by the hierarchy of the run; else themselves."""
+    tree = roles.hierarchies.get(column) if roles is not None else None
+    names = certificate.release.labels[column]
+    return {name: said or (tree.cell_of(name) if tree is not None else None) or name for name, said in names.items()}
 
 
 def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> TableCertificate:
@@ -204,13 +210,13 @@ def refresh(run: Run, progress: Progress = quiet, sign: Path | None = None) -> T
     file = _release_file(run.folder)
     if sha256_of(file) != before.release.sha256:
         raise DataError(f"{file} has changed since its certificate was written. Put the release back, or run the recipe again.")
-    release = replace(run.release, made_by=_steps(before))
+    release = replace(run.release, made_by=steps_of(before))
     checked = _checked(file, release)
     with renewed(run.folder) as folder:
         return with_evidence(replace(run, release=release), folder, ReleasedFiles.of(file), checked, progress, key)
 
 
-def _steps(certificate: TableCertificate) -> tuple[Step, ...]:
+def steps_of(certificate: TableCertificate) -> tuple[Step, ...]:
     """The steps a certificate names, with the promises that stood when it was written."""
     steps = [Step(s.method, s.parameters, s.columns, s.guarantees, s.summary, outcome=s.outcome) for s in certificate.steps]
     standing = tuple(one.promise for one in certificate.promises)
