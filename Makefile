@@ -44,8 +44,10 @@ test: $(READY) $(WORDNET)  ## runs everything that is tested, after ruff and myp
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-spark: $(READY)  ## the tests that need Java 17 and pyspark
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+test-spark: $(READY)  ## the tests that need Java and pyspark, which it installs
+	@command -v java >/dev/null || { apt-get -qq update && apt-get -qq install -y default-jre-headless; } >/dev/null 2>&1 \
+	 || echo "There is no Java, and it could not be installed (Debian: default-jre-headless): tests on Spark are skipped."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
 	$(BIN)/python -m pytest -m spark
 
 check: $(READY)  ## ruff, mypy and the tests nearest to what changed since the last commit

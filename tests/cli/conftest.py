@@ -137,7 +137,7 @@ def released(shoal, desk):
         assert "Traceback" not in ran.err
         assert SECRET not in ran.out + ran.err
         check_folder(folder)
-        file = next(folder.glob("release.*"))
+        file = next(folder.glob("release*"))
         verified = shoal("verify", file, folder / "certificate.json")
         assert verified.code == 0, verified.out
         return folder
@@ -147,7 +147,7 @@ def released(shoal, desk):
 
 def check_folder(folder: Path) -> None:
     names = {p.name for p in folder.iterdir()}
-    assert names - {"release.csv", "release.parquet"} == {"certificate.json", "report.html", "recipe.toml", "private"}
+    assert names - {"release.csv", "release.parquet", "release"} == {"certificate.json", "report.html", "recipe.toml", "private"}
     for name in ("certificate.json", "report.html"):
         assert SECRET not in (folder / name).read_text(encoding="utf-8"), f"{name} holds a cell value"
     assert (folder / "private").stat().st_mode & 0o777 == 0o700

@@ -126,9 +126,9 @@ class Drawn(NamedTuple):
     source_row: IntArray  # which of the originals each was
 
 
-def draw(rows: Elsewhere, released: ReleasedRows, source_row: IntArray, secret: int, most: int = DRAWN) -> Drawn:
+def draw(rows: Elsewhere, released: ReleasedRows, source_row: IntArray, secret: int) -> Drawn:
     """Originals drawn evenly, whether or not they were released."""
-    share = min(1.0, most / len(rows))
+    share = min(1.0, DRAWN / len(rows))
     some = released.first(max(1, round(share * len(released)))) if len(released) else released.like
     there = source_row[: len(some)]
     lost = np.setdiff1d(np.arange(len(rows)), source_row) if len(source_row) < len(rows) else np.empty(0, np.int64)
