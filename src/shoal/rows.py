@@ -38,11 +38,11 @@ def bare_ids(table: Table, chance: Chance) -> UintArray:
 
 
 def with_equal_ones_numbered(ids: UintArray) -> UintArray:
-    """Ids that are all different, where those of equal rows were one."""
-    order = np.argsort(ids)
-    ranked = ids[order]
+    """Ids that are all different, where those of equal rows were one: they are numbered in the order in which they come."""
+    ranked = np.sort(ids)
     new = np.append(True, ranked[1:] != ranked[:-1])
     if not new.all():
+        order = np.argsort(ids, kind="stable")
         first = np.flatnonzero(new)
         number = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
         ids = ids.copy()
