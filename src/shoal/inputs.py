@@ -14,7 +14,7 @@ from shoal.csv_cells import as_type, type_of, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.errors import DataError
 from shoal.files import read_table, without_lists
-from shoal.parts import Parts, files_of, is_parquet
+from shoal.parts import Parts, are_parquet, files_of
 from shoal.table import Format, Table
 
 
@@ -23,10 +23,10 @@ def read_tables(given: Sequence[Path], *, encoding: str | None = None, delimiter
     if len(given) == 1 and not given[0].is_dir() and not given[0].name.endswith(".gz"):
         return read_table(given[0], encoding=encoding, delimiter=delimiter, missing=missing)
     files = files_of(given)
-    if is_parquet(files[0]):
+    if are_parquet(files):
         parts = Parts.of(files)
         try:
-            arrow, cells = without_lists(pa.concat_tables([pq.read_table(path) for path in parts.paths]))
+            arrow, cells = without_lists(pa.concat_tables([pq.read_table(path, partitioning=None) for path in parts.paths]))
         except (pa.ArrowException, OSError):
             raise DataError(f"{files[0]} and the files beside it could not be read: one is damaged.") from None
         found = replace(Table.of(arrow.combine_chunks()), cells=cells, format=Format("parquet"))

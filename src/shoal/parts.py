@@ -144,9 +144,29 @@ def files_of(given: Sequence[Path]) -> list[Path]:
         if not inside:
             raise DataError(f"The folder {path} holds no table: no file that ends with {', '.join(ENDINGS)}.")
         found += inside
-    if len({path.resolve() for path in found}) < len(found):
+    if len({_itself(path) for path in found}) < len(found):
         raise DataError("A file is named twice: its rows would count twice. Name each file once.")
     return found
+
+
+def _itself(path: Path) -> object:
+    """What a file is, whatever it is called: it may have two names."""
+    try:
+        about = path.stat()
+        return about.st_dev, about.st_ino
+    except OSError:
+        return path.resolve()
+
+
+def are_parquet(paths: Sequence[Path]) -> bool:
+    """Whether files are Parquet, all or none."""
+    kinds = [is_parquet(path) for path in paths]
+    for path, kind in zip(paths, kinds):
+        if kind != kinds[0]:
+            raise DataError(
+                f"{path} is {'Parquet' if kind else 'not Parquet'}, and {paths[0]} is{' not' if kind else ''}. Give files of one kind."
+            )
+    return kinds[0]
 
 
 def is_parquet(path: Path) -> bool:
@@ -154,6 +174,8 @@ def is_parquet(path: Path) -> bool:
     if not path.exists():
         near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
         raise DataError(f"There is no file {path}.{near}")
+    if not path.is_file():  # a pipe can be read once only
+        raise DataError(f"{path} is not a plain file. Write the table to a file first.")
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -166,7 +188,7 @@ def is_parquet(path: Path) -> bool:
 
 def _opened(path: Path) -> tuple[Part, pa.Schema]:
     if not is_parquet(path):
-        raise DataError(f"{path} is not Parquet, and others are. Give files of one kind.")
+        raise DataError(f"{path} is not Parquet.")
     try:
         about = os.stat(path)
         with pq.ParquetFile(path) as file:

@@ -40,14 +40,14 @@ class Choice:
     @staticmethod
     def parse(engine: str | None, memory: str | None, master: str | None) -> Choice:
         """From words."""
-        name = engine or ("spark" if master else "automatic")
+        name = engine if engine is not None else "spark" if master else "automatic"
         if name not in get_args(EngineName):
             raise ParameterError(
-                f"There is no engine '{name}'.{did_you_mean(name, get_args(EngineName))} Known: {', '.join(get_args(EngineName))}."
+                f"There is no engine '{name}'.{did_you_mean(name.lower(), get_args(EngineName))} Known: {', '.join(get_args(EngineName))}."
             )
         if master and name != "spark":
             raise ParameterError(f"--master names a Spark cluster, and the engine is {name}. Use --engine spark, or leave --master out.")
-        return Choice(name, bytes_of(memory) if memory else 0, master or "")  # type: ignore[arg-type]  # one of these
+        return Choice(name, 0 if memory is None else bytes_of(memory), master or "")  # type: ignore[arg-type]  # one of these
 
     @property
     def limit(self) -> int:
@@ -104,7 +104,7 @@ class Choice:
 
 def bytes_of(text: str) -> int:
     """2GB, 500MB, 1.5G."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)I?B?", text.strip().upper())
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*([KMGT]?)I?B?", text.strip().upper())
     if not found or float(found[1]) <= 0:
         raise ParameterError(f"Memory is a number with a unit, such as 2GB or 500MB, got '{text}'.")
     size = int(float(found[1]) * _UNITS[found[2]])

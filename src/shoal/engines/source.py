@@ -252,7 +252,8 @@ def _ids_of(ids: Path | None, rows: IntArray) -> UintArray:
     if ids is None or not len(rows):
         return np.zeros(0, np.uint64)
     between = [("row", ">=", int(rows[0])), ("row", "<=", int(rows[-1]))]
-    found = pq.read_table(sorted(str(path) for path in ids.glob("*.parquet")), filters=between).sort_by("row")
+    paths = sorted(str(path) for path in ids.glob("*.parquet"))
+    found = pq.read_table(paths, filters=between, partitioning=None).sort_by("row")  # names of folders say nothing
     id_, number = (np.asarray(found.column(name).combine_chunks()) for name in ("id", "number"))
     return np.asarray(id_.view(np.uint64) + number.astype(np.uint64) * NUMBERED)
 
@@ -281,5 +282,5 @@ def of_one_type(paths: Sequence[Path], schema: pa.Schema) -> Parts:
         with pq.ParquetFile(path) as file:
             same = file.schema_arrow.remove_metadata().equals(schema)
         if not same:
-            pq.write_table(pq.read_table(path).cast(schema), path)
+            pq.write_table(pq.read_table(path, partitioning=None).cast(schema), path)
     return Parts.of(paths)

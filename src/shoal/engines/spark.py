@@ -32,6 +32,7 @@ AT_ONCE = 4  # tasks for each core that are handed out together
 ANSWERS = 8.0  # seconds in which a cluster must answer
 OLDEST = 17  # Java
 _COUNT = "how many rows"
+_AS_NAMED = {"__globPaths__": "false", "recursiveFileLookup": "true"}  # paths are letters only, and names of folders no columns
 _known: dict[str, Callable[[Any], Any]] = {}  # in a worker: the task it did last
 
 
@@ -72,10 +73,11 @@ class SparkEngine:
         from pyspark.sql import functions as f
 
         rows = self._read(parts).groupBy(*map(_name, columns)).agg(f.count(f.lit(1)).alias(_COUNT))
+        as_they_were = pa.schema([*(parts.schema.field(column) for column in columns), pa.field(ROWS, pa.int64())])
         for path in self._written(rows):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(STRETCH):
-                    yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
+                    yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS]).cast(as_they_were)
 
     def distinct(self, parts: Parts, column: str) -> int:
         """How many different values a column has, missing not among them."""
@@ -95,7 +97,9 @@ class SparkEngine:
         """Whoever began the session ends it."""
 
     def _read(self, parts: Parts) -> Any:
-        return self._asked(lambda: self._session.read.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
+        _refuse_foreign(parts)
+        reading = self._session.read.options(**_AS_NAMED)
+        return self._asked(lambda: reading.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
 
     def _written(self, rows: Any) -> list[Path]:
         self._made += 1
@@ -153,6 +157,8 @@ def _settings(master: str, memory: int, aside: Path | None) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.caseSensitive": "true",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.legacy.parquet.nanosAsLong": "true",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     }
     if memory:
         found["spark.driver.memory"] = f"{max(memory // 2, 1 << 29) >> 20}m"
@@ -175,6 +181,16 @@ def _done(name: str, sent: Any, item: Any) -> tuple[Any, ShoalError | None]:
         return _known[name](item), None
     except ShoalError as refused:
         return None, refused
+
+
+def _refuse_foreign(parts: Parts) -> None:
+    """What Spark has no place for, or passes over without a word."""
+    for field in parts.schema:
+        if pa.types.is_decimal256(field.type):
+            raise DataError(f"Column '{field.name}' has decimals of more digits than Spark holds. Use --engine duckdb.", about=field.name)
+    for part in parts.files:
+        if part.path.name.startswith((".", "_")) or ":" in part.path.name:
+            raise DataError(f"Spark passes over {part.path}, whose name begins with . or _, or has a colon. Give it another name.")
 
 
 def _name(column: str) -> str:

@@ -22,7 +22,7 @@ from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.engines.source import RowsElsewhere, of_one_type
 from shoal.errors import DataError
 from shoal.inputs import same_columns
-from shoal.parts import Parts, batches, files_of, is_parquet, refuse_changed, seen
+from shoal.parts import Parts, are_parquet, batches, files_of, refuse_changed, seen
 from shoal.rows import Batch
 from shoal.table import Format, Table
 
@@ -32,7 +32,7 @@ def opened(
 ) -> RowsElsewhere:
     """Rows of files and folders, clean and of one type a column."""
     files = files_of(given)
-    if is_parquet(files[0]):
+    if are_parquet(files):
         parts = Parts.of(files)
         if parts.rows == 0:
             raise DataError(f"{files[0]} has a header but no rows." if len(files) == 1 else "The files have no rows.")
