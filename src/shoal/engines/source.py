@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from shoal.arrays import IntArray, UintArray
 from shoal.bins import MANY_VALUES, Bins, Extent, binned, coarser
 from shoal.contracts import Changed, Engine, One, Progress, Written, quiet
 from shoal.counts import Counts, Moments
-from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
+from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back, whole
 from shoal.errors import TooManyCombinations, counted
 from shoal.once import Once
 from shoal.parts import Part, Parts, Stretch, batches
@@ -153,12 +154,13 @@ class RowsElsewhere:
 
     def _numbered(self, chance: Chance) -> Path:
         """Files with the id of every row, equal rows numbered over all files."""
-        out = _made(self.aside / f"ids-{chance.key('ids').first:x}")
-        bare = _made(out / "bare")
+        out, bare = _made(self.aside, "ids"), _made(self.aside, "bare")
+        aside = self.aside
 
         def ids(batch: Batch) -> None:
             path = bare / f"{int(batch.rows[0]):015d}.parquet"
-            pq.write_table(pa.table({"row": batch.rows, "id": bare_ids(batch.table, chance).view(np.int64)}), path)
+            with whole(path, aside) as part:
+                pq.write_table(pa.table({"row": batch.rows, "id": bare_ids(batch.table, chance).view(np.int64)}), part)
 
         list(self.each(ids, None))
         self.engine.numbered(Parts.of(sorted(bare.iterdir())), out)
@@ -166,11 +168,12 @@ class RowsElsewhere:
 
     def changed(self, change: Callable[[Batch], Changed], chance: Chance | None) -> tuple[RowsElsewhere, list[Changed]]:
         """In files of their own."""
-        out = _made(self.aside / f"changed-{len(list(self.aside.iterdir()))}")
+        out, aside = _made(self.aside, "changed"), self.aside
 
         def write(batch: Batch) -> Changed:
             made = change(batch)
-            pq.write_table(made.table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
+            with whole(out / f"{int(batch.rows[0]):015d}.parquet", aside) as part:
+                pq.write_table(made.table.plain, part)
             return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
 
         made = list(self.each(write, chance))
@@ -180,8 +183,7 @@ class RowsElsewhere:
         self, block_of: Callable[[Table], IntArray], many: int, change: Callable[[Table], Mapping[str, Any]]
     ) -> tuple[RowsElsewhere, list[Changed]]:
         """Rows are put aside by block; then every block is changed and written."""
-        number = len(list(self.aside.iterdir()))
-        aside, out = _made(self.aside / f"blocks-{number}"), _made(self.aside / f"changed-{number}")
+        aside, out = _made(self.aside, "blocks"), _made(self.aside, "changed")
         like = self.like
 
         def put(batch: Batch) -> tuple[Path, pa.Schema]:
@@ -196,7 +198,8 @@ class RowsElsewhere:
             rows = taken_back(paths, block, schema)
             table = replace(like, arrow=rows.drop_columns([ROW]))
             table = table.with_columns(change(table))
-            pq.write_table(table.plain, out / f"{block:09d}.parquet")
+            with whole(out / f"{block:09d}.parquet", aside) as part:
+                pq.write_table(table.plain, part)
             row = np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
             return Changed(replace(table, arrow=table.plain.slice(0, 0)), row)
 
@@ -215,7 +218,7 @@ class RowsElsewhere:
         self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path
     ) -> Written:
         """Every batch is put aside by bucket, the buckets of the keyed order; then every bucket is put in order and written."""
-        aside, buckets = _made(self.aside / "shuffled"), buckets_for(len(self))
+        aside, buckets = _made(self.aside, "shuffled"), buckets_for(len(self))
 
         def put(batch: Batch) -> tuple[Path, pa.Schema, Mapping[str, int]]:
             made = change(batch)
@@ -231,7 +234,8 @@ class RowsElsewhere:
             rows = taken_back(paths, bucket, schema)
             in_order = pa.array(np.argsort(np.asarray(rows.column(ORDER).combine_chunks())))
             path = out / f"part-{bucket:05d}.parquet"
-            write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), path)
+            with whole(path, aside) as part:
+                write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), part)
             return path, np.asarray(rows.column(ROW).take(in_order).combine_chunks()).astype(np.int64)
 
         made = []
@@ -271,9 +275,9 @@ def too_many(columns: Sequence[str], memory: int) -> TooManyCombinations:
     )
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, mode=0o700)
-    return folder
+def _made(aside: Path, what: str) -> Path:
+    """A new folder, its owner's alone. Engines put files of their own beside it, so there is nothing to be counted for its name."""
+    return Path(mkdtemp(prefix=f"{what}-", dir=aside))
 
 
 def of_one_type(paths: Sequence[Path], schema: pa.Schema) -> Parts:

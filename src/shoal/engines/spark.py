@@ -10,8 +10,10 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,11 +27,13 @@ from shoal.engines.memory import ROWS
 from shoal.engines.tasks import mute_children, waiting
 from shoal.errors import DataError, OutputError, ShoalError
 from shoal.parts import STRETCH, Parts
+from shoal.unfinished import stop_if_asked
 
 A = TypeVar("A")
 B = TypeVar("B")
 AT_ONCE = 4  # tasks for each core that are handed out together
 ANSWERS = 8.0  # seconds in which a cluster must answer
+BEGINS = 30.0  # and in which one of its workers must begin
 OLDEST = 17  # Java
 _COUNT = "how many rows"
 _AS_NAMED = {"__globPaths__": "false", "recursiveFileLookup": "true"}  # paths are letters only, and names of folders no columns
@@ -144,10 +148,22 @@ def session_at(master: str, memory: int = 0, aside: Path | None = None) -> Itera
     except Exception:  # of Java, with pages of text
         raise DataError(f"Spark could not be started at {master or 'this machine'}. The cluster's own log says why.") from None
     try:
+        _refuse_without_workers(session, master)
         yield session
     finally:
         with suppress(Exception):
             session.stop()
+
+
+def _refuse_without_workers(session: Any, master: str) -> None:
+    """A cluster whose workers are gone, or have too little memory, takes the work and never begins it."""
+    tracker = session.sparkContext._jsc.sc().statusTracker()
+    until = time.monotonic() + BEGINS
+    while master.startswith("spark://") and len(tracker.getExecutorInfos()) < 2:  # the first is this process
+        stop_if_asked()
+        if time.monotonic() > until:
+            raise DataError(f"No worker of {master} began in {BEGINS:.0f} seconds: none is there, or none has a free core and 1 GB of memory.")
+        time.sleep(0.1)
 
 
 def _settings(master: str, memory: int, aside: Path | None) -> dict[str, str]:
@@ -215,11 +231,23 @@ def _refuse_without_java() -> None:
 
 def _refuse_silent(master: str) -> None:
     """A cluster that does not answer would be waited for."""
-    found = re.fullmatch(r"spark://([^,/]+):([0-9]+)", master)
-    if master and not found and not re.match(r"local(\[|-cluster\[|$)|yarn|k8s://|spark://", master):
+    one = r"(?:[^,/:\[\]]+|\[[^\]/]+\]):[0-9]{1,5}"
+    named = re.fullmatch(f"spark://{one}(?:,{one})*", master)
+    if master and not named and not re.match(r"local(\[|-cluster\[|$)|yarn$|k8s://", master):
         raise DataError(f"'{master}' names no cluster. Write it as spark://HOST:7077, or leave --master out for this machine.")
-    if found:
-        try:
-            socket.create_connection((found[1].strip("[]"), int(found[2])), ANSWERS).close()
-        except OSError:
-            raise DataError(f"No Spark cluster answers at {master}. Start one, or use --engine duckdb on this machine.") from None
+    if named and not any(_speaks(*one.rsplit(":", 1)) for one in master.removeprefix("spark://").split(",")):
+        raise DataError(f"No Spark cluster answers at {master}. Start one, or use --engine duckdb on this machine.")
+
+
+def _speaks(host: str, port: str) -> bool:
+    """Whether what listens there is of Spark: asked for a file that it does not have, it says so at once, or that it wants to be asked in TLS."""
+    wanted = b"/files/shoal"
+    asked = struct.pack(">qbi", 13 + len(wanted), 6, len(wanted)) + wanted  # its length, that it asks for a stream, and for which
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), ANSWERS / 2) as there:
+            there.settimeout(ANSWERS / 2)
+            there.sendall(asked)
+            told = there.recv(9, socket.MSG_WAITALL)
+    except (OSError, OverflowError):
+        return False
+    return told[8:] == b"\x08" or told[:1] == b"\x15"

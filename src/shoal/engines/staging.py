@@ -20,6 +20,7 @@ from shoal.contracts import Changed, Engine, Progress, quiet
 from shoal.csv_cells import as_type, type_of, type_together, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.engines.source import RowsElsewhere, of_one_type
+from shoal.engines.spill import whole
 from shoal.errors import DataError
 from shoal.inputs import same_columns
 from shoal.parts import Parts, are_parquet, batches, files_of, refuse_changed, seen
@@ -107,7 +108,7 @@ def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mappi
     def as_texts(number: int) -> _Texts:
         path, types = texts / f"{number:06d}.parquet", [pa.null()] * len(forms[0].names)
         schema = pa.schema([(name, pa.string()) for name in forms[0].names])
-        with pq.ParquetWriter(path, schema) as writer:
+        with whole(path, aside) as part, pq.ParquetWriter(part, schema) as writer:
             for table in lines_of(files[number], forms[number]):
                 types = [type_together(one, type_of(cells.combine_chunks(), decimal, missing)) for one, cells in zip(types, table.columns)]
                 writer.write_table(table)
@@ -119,7 +120,7 @@ def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mappi
 
     def as_typed(stretch: Any) -> Path:
         path = typed / f"{stretch.first:015d}.parquet"
-        with pq.ParquetWriter(path, schema) as writer:
+        with whole(path, aside) as part, pq.ParquetWriter(part, schema) as writer:
             for _, table in batches(stretch):
                 cells = [as_type(column.combine_chunks(), type_, decimal, missing) for column, type_ in zip(table.columns, types)]
                 writer.write_table(pa.table(cells, schema=schema))
