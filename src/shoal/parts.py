@@ -48,7 +48,7 @@ class Parts:
         """Files whose columns have the same names and types; anything else is refused, by the number of the file and the column."""
         files, schema = [], None
         for number, path in enumerate(paths, 1):
-            part, found = _opened(path)
+            part, found = looked_at(path)
             schema = schema or found
             _refuse_other(number, len(paths), schema, found)
             files.append(part)
@@ -75,7 +75,7 @@ class Parts:
             return None
         low, high = [], []
         for part in self.files:
-            about = pq.read_metadata(part.path)
+            about = _metadata(part)
             for group in range(about.num_row_groups):
                 told = about.row_group(group).column(at).statistics
                 if told is None or not told.has_min_max:
@@ -113,7 +113,7 @@ def batches(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[
                 first += batch.num_rows
         refuse_changed(stretch.part)
     except (pa.ArrowException, OSError):  # its message may quote a cell
-        raise DataError(f"{stretch.part.path} is damaged, or went away while it was read. Nothing was released.") from None
+        raise _gone(stretch.part) from None
 
 
 def seen(path: Path) -> Part:
@@ -124,7 +124,10 @@ def seen(path: Path) -> Part:
 
 def refuse_changed(part: Part) -> None:
     """Rows that were counted must be those that are released."""
-    now = os.stat(part.path)
+    try:
+        now = os.stat(part.path)
+    except OSError:
+        raise _gone(part) from None
     if (now.st_size, now.st_mtime_ns) != (part.size, part.changed):
         raise DataError(f"{part.path} was changed while it was read. Nothing was released; begin again when nobody writes there.")
 
@@ -186,7 +189,8 @@ def is_parquet(path: Path) -> bool:
     return magic == b"PAR1"
 
 
-def _opened(path: Path) -> tuple[Part, pa.Schema]:
+def looked_at(path: Path) -> tuple[Part, pa.Schema]:
+    """A Parquet file, and the types of its columns."""
     if not is_parquet(path):
         raise DataError(f"{path} is not Parquet.")
     try:
@@ -201,8 +205,20 @@ def _as_number(value: int | datetime.date) -> int:
     return (value - datetime.date(1970, 1, 1)).days if isinstance(value, datetime.date) else value
 
 
+def _metadata(part: Part) -> pq.FileMetaData:
+    try:
+        refuse_changed(part)
+        return pq.read_metadata(part.path)
+    except (pa.ArrowException, OSError):
+        raise _gone(part) from None
+
+
+def _gone(part: Part) -> DataError:
+    return DataError(f"{part.path} is damaged, or went away while it was read. Nothing was released.")
+
+
 def _rows_of_groups(part: Part) -> list[int]:
-    about = pq.read_metadata(part.path)
+    about = _metadata(part)
     return [about.row_group(i).num_rows for i in range(about.num_row_groups)]
 
 

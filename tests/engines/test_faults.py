@@ -74,7 +74,11 @@ def held(*given, **named):
 {module}.{name} = held
 main()
 """
-MOMENTS = {"cells read": ("staging", "_has_clean_cells"), "rows put aside": ("source", "put_aside"), "a part written": ("source", "write_parquet")}
+MOMENTS = {
+    "cells read": ("staging", "_has_clean_cells"),
+    "rows put aside": ("source", "put_aside"),
+    "a part written": ("source", "write_parquet"),
+}
 
 
 def begun(given, desk, moment):  # noqa: F811
@@ -161,15 +165,16 @@ def test_a_disk_that_takes_no_more_than_so_many_bytes_of_a_file(desk):  # noqa: 
     run = subprocess.run(command, env=env, capture_output=True, text=True, preexec_fn=little, timeout=WAIT, check=False)
     assert run.returncode == 2, run.stderr
     assert len(run.stderr.strip().splitlines()) == 1, run.stderr
-    assert "could not be written: File too large" in run.stderr
+    assert "could not be written" in run.stderr
+    assert "File too large" in run.stderr
     assert listing(desk) == before
 
 
 def test_duckdb_says_in_a_sentence_that_its_disk_is_full(tmp_path):
-    table = pa.table({"a": np.random.default_rng(0).permutation(3_000_000), "b": np.arange(3_000_000)})
+    table = pa.table({"a": np.random.default_rng(0).permutation(2_000_000), "b": np.arange(2_000_000)})
     pq.write_table(table, tmp_path / "rows.parquet")
     engine = DuckDBEngine(1 << 27, tmp_path)
-    engine._asked("SET memory_limit = '24MB'")
+    engine._asked("SET memory_limit = '48MB'")
     engine._asked("SET max_temp_directory_size = '1MB'")
     try:
         with pytest.raises(OutputError, match="The disk is full"):
@@ -245,10 +250,12 @@ MEASURED = """
 import resource, sys
 from shoal.cli import main
 
+told = sys.argv.pop()
 try:
     main()
 except SystemExit as end:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, end.code or 0)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=open(told, "w"))
+    raise
 """
 
 
@@ -259,13 +266,17 @@ def test_memory_stays_near_what_was_given(tmp_path):
     for number in range(4):
         rng = np.random.default_rng(number)
         columns = {f"n{i}": rng.normal(size=many) for i in range(4)} | {"age": rng.integers(18, 90, many), "zip": rng.integers(0, 50, many)}
-        texts = {"diagnosis": np.array(["flu", "asthma", "migraine"])[rng.integers(0, 3, many)], "code": rng.integers(0, 10**6, many).astype(str)}
+        texts = {
+            "diagnosis": np.array(["flu", "asthma", "migraine"])[rng.integers(0, 3, many)],
+            "code": rng.integers(0, 10**6, many).astype(str),
+        }
         pq.write_table(pa.table(columns | texts), folder / f"rows-{number}.parquet", row_group_size=100_000)
     given = ["protect", folder, "--quasi", "age,zip", "--confidential", "diagnosis", "--other", "n0,n1,n2,n3,code"]
     given += ["-m", "mondrian", "-p", "k=10", "--engine", "duckdb", "--memory", "512MB", "-o", tmp_path / "run"]
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    ran = subprocess.run([sys.executable, "-c", MEASURED, *map(str, given)], env=env, capture_output=True, text=True, check=False)
-    peak, code = map(int, ran.stdout.split())
-    assert code == 0, ran.stderr
+    command = [sys.executable, "-c", MEASURED, *map(str, given), str(tmp_path / "told")]
+    ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    peak = int((tmp_path / "told").read_text())
     assert peak < 1_200_000, f"{peak >> 10} MB"
     assert sum(pq.read_metadata(path).num_rows for path in (tmp_path / "run" / "release").iterdir()) == 4 * many

@@ -12,13 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
-import pyarrow.parquet as pq
-
 from shoal.checks.combinations import Groups, groups_in
 from shoal.contracts import Engine, Progress
 from shoal.engines.source import RowsElsewhere
 from shoal.errors import ParameterError, did_you_mean
-from shoal.parts import Parts, files_of, is_parquet
+from shoal.parts import Parts, files_of, is_parquet, looked_at
 
 ENGINES = {"duckdb": "DuckDB", "spark": "Spark"}  # as they are called
 EngineName = Literal["automatic", "memory", "duckdb", "spark"]
@@ -131,8 +129,8 @@ def needed(given: Sequence[Path]) -> int:
     total = 0
     for path in files_of(given):
         if is_parquet(path):
-            about = pq.read_metadata(path)
-            total += about.num_rows * about.num_columns * A_CELL
+            part, schema = looked_at(path)
+            total += part.rows * len(schema) * A_CELL
         else:
             total += os.stat(path).st_size // (IN_GZIP if path.name.endswith(".gz") else IN_TEXT) * A_CELL
     return total

@@ -162,7 +162,9 @@ def _refuse_without_workers(session: Any, master: str) -> None:
     while master.startswith("spark://") and len(tracker.getExecutorInfos()) < 2:  # the first is this process
         stop_if_asked()
         if time.monotonic() > until:
-            raise DataError(f"No worker of {master} began in {BEGINS:.0f} seconds: none is there, or none has a free core and 1 GB of memory.")
+            raise DataError(
+                f"No worker of {master} began in {BEGINS:.0f} seconds: none is there, or none has a free core and 1 GB of memory."
+            )
         time.sleep(0.1)
 
 

@@ -126,10 +126,10 @@ def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mappi
                 writer.write_table(pa.table(cells, schema=schema))
         return path
 
-    whole = Parts.of([one.path for one in found])
-    if not whole.rows:
+    read = Parts.of([one.path for one in found])
+    if not read.rows:
         raise DataError(f"{files[0]} has a header but no rows.")
-    written = list(engine.each(as_typed, whole.stretches()))
+    written = list(engine.each(as_typed, read.stretches()))
     for one in found:
         one.path.unlink()
     return of_one_type(written, schema)
