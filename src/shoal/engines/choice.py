@@ -38,10 +38,10 @@ class Choice:
     @staticmethod
     def parse(engine: str | None, memory: str | None, master: str | None) -> Choice:
         """From words."""
-        name = engine if engine is not None else "spark" if master else "automatic"
+        name = engine.lower() if engine is not None else "spark" if master else "automatic"
         if name not in get_args(EngineName):
             raise ParameterError(
-                f"There is no engine '{name}'.{did_you_mean(name.lower(), get_args(EngineName))} Known: {', '.join(get_args(EngineName))}."
+                f"There is no engine '{name}'.{did_you_mean(name, get_args(EngineName))} Known: {', '.join(get_args(EngineName))}."
             )
         if master and name != "spark":
             raise ParameterError(f"--master names a Spark cluster, and the engine is {name}. Use --engine spark, or leave --master out.")

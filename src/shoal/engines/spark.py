@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
@@ -106,8 +107,7 @@ class SparkEngine:
         return self._asked(lambda: reading.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
 
     def _written(self, rows: Any) -> list[Path]:
-        self._made += 1
-        out = self._aside / f"spark-{self._made}"
+        out = Path(mkdtemp(prefix="spark-", dir=self._aside)) / "rows"
         self._asked(lambda: rows.write.option("compression", "snappy").parquet(f"file://{os.path.abspath(out)}"))
         return sorted(out.glob("part-*.parquet"))
 
