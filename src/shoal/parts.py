@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +55,7 @@ class Parts:
             files.append(part)
         if schema is None:
             raise DataError("There is no Parquet file to read.")
-        if not len(schema):
-            raise DataError("The files have no columns.")
+        _refuse_names(schema.names)
         return Parts(tuple(files), schema)
 
     @property
@@ -220,6 +220,17 @@ def _gone(part: Part) -> DataError:
 def _rows_of_groups(part: Part) -> list[int]:
     about = _metadata(part)
     return [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+
+
+def _refuse_names(names: Sequence[str]) -> None:
+    """Names that would be taken for one another, or for columns that rows have on their way."""
+    if not names:
+        raise DataError("The files have no columns.")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"The column name '{name}' appears {times} times. Rename the columns so that each is different.")
+    if any(name.startswith("\x00") for name in names):
+        raise DataError("The name of a column begins with a zero byte. Rename it.")
 
 
 def _refuse_other(number: int, of: int, schema: pa.Schema, found: pa.Schema) -> None:

@@ -135,6 +135,16 @@ def test_parts_that_are_damaged_or_empty(refused, desk, engine):  # noqa: F811
     refused(parts(desk / "none", rows(0), rows(0)), "no rows", engine=engine)
 
 
+@pytest.mark.parametrize("engine", HERE)
+def test_names_that_cannot_be(refused, desk, engine):  # noqa: F811
+    twice = pa.Table.from_arrays([pa.array([1] * 20)] * 2, names=["age", "age"])
+    refused(parts(desk / "twice", twice), "'age' appears 2 times", engine=engine)
+    refused(parts(desk / "nothing", pa.table({})), "no columns", engine=engine)
+    for name in ("\x00order", "\x00row", "\x00group", "\x00rows"):
+        folder = parts(desk / f"odd-{len(name)}", rows(**{name: np.arange(200)}))
+        refused(folder, "begins with a zero byte", engine=engine)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="who may read everything is refused nothing")
 @pytest.mark.parametrize("engine", HERE)
 def test_what_may_not_be_read(refused, desk, engine):  # noqa: F811
