@@ -50,12 +50,12 @@ class Parts:
         files, schema = [], None
         for number, path in enumerate(paths, 1):
             part, found = looked_at(path)
+            _refuse_names(found.names)
             schema = schema or found
             _refuse_other(number, len(paths), schema, found)
             files.append(part)
         if schema is None:
             raise DataError("There is no Parquet file to read.")
-        _refuse_names(schema.names)
         return Parts(tuple(files), schema)
 
     @property

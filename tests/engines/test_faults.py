@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -121,6 +122,19 @@ def test_a_run_that_is_stopped_leaves_nothing(desk, moment, number, code):  # no
     assert "nothing is left half-written" in said
     assert "Traceback" not in said
     assert listing(desk) == before
+
+
+@pytest.mark.parametrize("what", ["_asked", "_guarded"])
+def test_duckdb_is_stopped_by_ctrl_c_and_prints_nothing(tmp_path, capfd, what):
+    engine = DuckDBEngine(1 << 28, tmp_path)
+    long = "SELECT count(*) FROM range(1000000) a(a), range(1000000) b(b) WHERE hash(a.a + b.b) % 7 = 1"
+    threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engine._asked(long) if what == "_asked" else list(engine._guarded(lambda: engine._connection.sql(long).to_arrow_reader(1)))
+    finally:
+        engine.close()
+    assert capfd.readouterr() == ("", "")
 
 
 # ---- the disk is full ------------------------------------------------------------------------------------------------------

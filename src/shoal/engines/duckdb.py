@@ -35,7 +35,8 @@ class DuckDBEngine:
             raise DataError("Tables larger than memory need an extra: pip install 'shoal[duckdb]'.") from None
         self._duckdb = duckdb
         settings = {"memory_limit": f"{max(memory, LEAST) >> 20}MiB", "temp_directory": str(aside), "preserve_insertion_order": "false"}
-        self._connection = duckdb.connect(":memory:", config={**settings, "autoinstall_known_extensions": "false"})
+        off = {"autoinstall_known_extensions": "false", "enable_progress_bar": "false"}  # it would be printed among the data
+        self._connection = duckdb.connect(":memory:", config={**settings, **off})
 
     def each(self, task: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
         """Here, one after the other: a stretch of rows fits."""
@@ -74,18 +75,20 @@ class DuckDBEngine:
     def _asked(self, query: str) -> Any:
         try:
             return self._connection.execute(query)
-        except self._duckdb.Error as error:
+        except (self._duckdb.Error, RuntimeError) as error:
             raise self._told(error) from None
 
     def _guarded(self, reader: Callable[[], Any]) -> Iterator[pa.RecordBatch]:
         try:
             yield from reader()
-        except (self._duckdb.Error, pa.ArrowException, OSError) as error:
+        except (self._duckdb.Error, RuntimeError, pa.ArrowException, OSError) as error:
             raise self._told(error) from None
 
-    def _told(self, error: Exception) -> Exception:
-        """In a sentence: DuckDB's own may quote a cell."""
+    def _told(self, error: Exception) -> BaseException:
+        """In a sentence: DuckDB's own may quote a cell. What stopped it was a key, or a signal."""
         text = str(error)
+        if isinstance(error, self._duckdb.InterruptException) or "interrupted" in text.lower():
+            return KeyboardInterrupt()
         if "No space left" in text or "max_temp_directory_size" in text:
             return OutputError(
                 "The disk is full: what does not fit into memory is put beside the run. Make room, or write elsewhere with -o."

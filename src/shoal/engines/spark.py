@@ -117,6 +117,7 @@ class SparkEngine:
         except ShoalError:
             raise
         except Exception as error:  # of Java or a worker, with pages of text that may quote a cell
+            stop_if_asked()
             text = str(error)
             if "No space left" in text:
                 raise OutputError("The disk of a worker is full. Make room there, or write elsewhere with -o.") from None
