@@ -259,7 +259,22 @@ def test_all_at_once_by_spark(tmp_path, spark):
     odd = rows_with(**{name: some(1, 2, 3) for name in NAMES}, **fine)
     for name in SEVERAL:
         odd = odd.append_column(name, some(1, 2, 3))
-    quasi = ["age", "Age", "AGE", "marks", "nanoseconds", "old times", "zone", "uint64", "decimal", "date32", "back`tick", "dot.ted", "NaN"]
+    quasi = [
+        "age",
+        "Age",
+        "AGE",
+        "marks",
+        "nanoseconds",
+        "old times",
+        "zone",
+        "uint64",
+        "decimal",
+        "date32",
+        "nothing",
+        "back`tick",
+        "dot.ted",
+        "NaN",
+    ]
     wanted = same_everywhere(tmp_path, spark, odd, quasi, [name for name in odd.column_names if name not in quasi])
     assert len(wanted[1]) == ROWS
 

@@ -35,8 +35,8 @@ class DuckDBEngine:
             raise DataError("Tables larger than memory need an extra: pip install 'shoal[duckdb]'.") from None
         self._duckdb = duckdb
         settings = {"memory_limit": f"{max(memory, LEAST) >> 20}MiB", "temp_directory": str(aside), "preserve_insertion_order": "false"}
-        off = {"autoinstall_known_extensions": "false", "enable_progress_bar": "false"}  # it would be printed among the data
-        self._connection = duckdb.connect(":memory:", config={**settings, **off})
+        self._connection = duckdb.connect(":memory:", config={**settings, "autoinstall_known_extensions": "false"})
+        self._connection.execute("SET enable_progress_bar = false")  # it would be printed among the data
 
     def each(self, task: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
         """Here, one after the other: a stretch of rows fits."""
@@ -48,7 +48,7 @@ class DuckDBEngine:
         names = {column: _name(parts, column) for column in columns}
         asked = ", ".join(f"{_as_text(name)} AS {name}" if column in lists else name for column, name in names.items())
         query = f"SELECT {asked}, count(*)::BIGINT FROM {_read(parts)} GROUP BY ALL"
-        for batch in self._guarded(lambda: self._connection.sql(query).to_arrow_reader(STRETCH)):
+        for batch in self._guarded(lambda: self._connection.execute(query).to_arrow_reader(STRETCH)):
             table = pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
             for column in lists:
                 table = table.set_column(table.column_names.index(column), column, _as_lists(table.column(column).combine_chunks()))

@@ -78,11 +78,11 @@ class SparkEngine:
         from pyspark.sql import functions as f
 
         rows = self._read(parts).groupBy(*map(_name, columns)).agg(f.count(f.lit(1)).alias(_COUNT))
-        as_they_were = pa.schema([*(parts.schema.field(column) for column in columns), pa.field(ROWS, pa.int64())])
+        types = [*(parts.schema.field(column).type for column in columns), pa.int64()]
         for path in self._written(rows):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(STRETCH):
-                    yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS]).cast(as_they_were)
+                    yield pa.table(list(map(_as_it_was, batch.columns, types)), names=[*columns, ROWS])
 
     def distinct(self, parts: Parts, column: str) -> int:
         """How many different values a column has, missing not among them."""
@@ -200,6 +200,11 @@ def _done(name: str, sent: Any, item: Any) -> tuple[Any, ShoalError | None]:
         return _known[name](item), None
     except ShoalError as refused:
         return None, refused
+
+
+def _as_it_was(cells: pa.Array, type_: pa.DataType) -> pa.Array:
+    """In the type of the files: Spark has others for times of nanoseconds, large numbers and what is never there."""
+    return pa.nulls(len(cells)) if pa.types.is_null(type_) else cells.cast(type_)
 
 
 def _refuse_foreign(parts: Parts) -> None:
