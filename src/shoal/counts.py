@@ -67,7 +67,9 @@ class Counts:
                 key, there = _looked_up(prefixes, key, there)
             key = key * width + np.asarray(found).astype(np.int64)[batch.codes(column)]
         place, there = _looked_up(keys, key, there)
-        return np.where(there, place if order is None else order[place], -1)
+        if not there.all():
+            raise DataError("Some rows have combinations of values that were not there when they were counted. Count again.")
+        return place if order is None else order[place]
 
     @cached_property
     def _keys(self) -> tuple[list[IntArray | None], list[int], IntArray, IntArray | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 # Missing in any column; and, only where all the rest are numbers, also:
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
 MISSING_NUMBER = (*MISSING, ".", "-", "None", "none")
+NUMBERS_ONLY = pa.int8()  # stands for cells that mean missing in a column of numbers, and are texts in any other
 HEAD = 1000  # cells that mostly tell of what kind a column is not
 WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"  # a leading zero marks a code such as a postal code: text
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -90,9 +92,11 @@ def _all_match(cells: pa.Array, pattern: str) -> bool:
 
 
 def type_of(cells: pa.Array, decimal: str, missing: Sequence[str]) -> pa.DataType:
-    """What some cells of a column are; nothing at all where none of them is known."""
-    tokens = {token for token in (*MISSING, *missing) if token}
-    return typed(pc.utf8_trim_whitespace(cells.unique()), decimal, tokens, {*MISSING_NUMBER, *missing})[0].type
+    """What some cells of a column are; nothing at all where none of them is known, NUMBERS_ONLY where that is so among numbers alone."""
+    tokens, cells = {token for token in (*MISSING, *missing) if token}, pc.utf8_trim_whitespace(cells.unique())
+    found = typed(cells, decimal, tokens, {*MISSING_NUMBER, *missing})[0].type
+    missing_anywhere = not pa.types.is_null(found) or not len(as_text(cells, tokens)[0].drop_null())
+    return found if missing_anywhere else NUMBERS_ONLY
 
 
 def type_together(first: pa.DataType, second: pa.DataType) -> pa.DataType:
@@ -101,15 +105,25 @@ def type_together(first: pa.DataType, second: pa.DataType) -> pa.DataType:
         return second
     if pa.types.is_null(second):
         return first
+    if NUMBERS_ONLY in (first, second):
+        other = second if first == NUMBERS_ONLY else first
+        return other if other in (pa.int64(), pa.float64()) else pa.string()
     return pa.float64() if {first, second} == {pa.int64(), pa.float64()} else pa.string()
+
+
+def type_at_last(types: Iterable[pa.DataType]) -> pa.DataType:
+    """What a column is, of what its stretches are."""
+    found = reduce(type_together, types, pa.null())
+    return pa.null() if found == NUMBERS_ONLY else found
 
 
 def as_type(cells: pa.Array, type_: pa.DataType, decimal: str, missing: Sequence[str]) -> pa.Array:
     """Cells as what all cells of their column have been found to be."""
+    if pa.types.is_null(type_):
+        return pa.nulls(len(cells))
     number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
-    tokens = {*(MISSING_NUMBER if number else MISSING), *missing}
-    cells, _ = as_text(pc.utf8_trim_whitespace(cells), tokens)
-    if pa.types.is_null(type_) or cells.null_count == len(cells):
+    cells, _ = as_text(pc.utf8_trim_whitespace(cells), {*(MISSING_NUMBER if number else MISSING), *missing})
+    if cells.null_count == len(cells):
         return pa.nulls(len(cells), type_)
     found = _numbers(cells, cells.drop_null(), decimal) if number else cells
-    return pa.nulls(len(cells), type_) if found is None else found.cast(type_)
+    return pa.nulls(len(cells), type_) if found is None else found.cast(type_, safe=not number)

@@ -25,6 +25,7 @@ class Counted(Protocol):
     def columns(self) -> tuple[str, ...]: ...
     @property
     def orders(self) -> Mapping[str, tuple[str, ...]]: ...
+    def __len__(self) -> int: ...
     def kind(self, name: str) -> Kind: ...
     def counts(self, columns: Sequence[str]) -> Counts: ...
 
@@ -51,7 +52,7 @@ class DistinctValues:
         return self.source.orders
 
     def __len__(self) -> int:
-        return self.counts([self.columns[0]]).total
+        return len(self.source)
 
     def counts(self, columns: Sequence[str]) -> Counts:
         """Of one column."""

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.csv_cells import as_type, type_of, uses_decimal_comma
+from shoal.csv_cells import as_type, type_at_last, type_of, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.errors import DataError
 from shoal.files import read_table, without_lists
-from shoal.parts import Parts, files_of, is_parquet
+from shoal.parts import Parts, are_parquet, files_of
 from shoal.table import Format, Table
 
 
@@ -23,10 +23,10 @@ def read_tables(given: Sequence[Path], *, encoding: str | None = None, delimiter
     if len(given) == 1 and not given[0].is_dir() and not given[0].name.endswith(".gz"):
         return read_table(given[0], encoding=encoding, delimiter=delimiter, missing=missing)
     files = files_of(given)
-    if is_parquet(files[0]):
+    if are_parquet(files):
         parts = Parts.of(files)
         try:
-            arrow, cells = without_lists(pa.concat_tables([pq.read_table(path) for path in parts.paths]))
+            arrow, cells = without_lists(pa.concat_tables([pq.read_table(path, partitioning=None) for path in parts.paths]))
         except (pa.ArrowException, OSError):
             raise DataError(f"{files[0]} and the files beside it could not be read: one is damaged.") from None
         found = replace(Table.of(arrow.combine_chunks()), cells=cells, format=Format("parquet"))
@@ -45,7 +45,7 @@ def _from_csv(files: Sequence[Path], encoding: str | None, delimiter: str | None
     columns: list[Any] = []
     for column in texts.combine_chunks().columns:
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        columns.append(as_type(cells, type_of(cells, decimal, missing), decimal, missing))
+        columns.append(as_type(cells, type_at_last([type_of(cells, decimal, missing)]), decimal, missing))
     kind = Format("parquet") if len(files) > 1 else Format("csv", forms[0].delimiter, decimal)  # type: ignore[arg-type]  # one of two marks
     return Table(pa.table(columns, names=list(forms[0].names)), format=kind)
 
@@ -55,6 +55,6 @@ def same_columns(files: Sequence[Path], forms: Sequence[CsvForm]) -> Sequence[Cs
     for number, form in enumerate(forms, 1):
         if form.names != forms[0].names:
             raise DataError(
-                f"File {number} of {len(files)} has other columns than the first. All files must have the same columns in the same order."
+                f"{files[number - 1]} (file {number} of {len(files)}) has other columns than the first. All files must have the same columns in the same order."
             )
     return forms

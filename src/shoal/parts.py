@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ import pyarrow.parquet as pq
 from shoal.errors import DataError, counted, did_you_mean
 
 STRETCH = 1 << 19  # rows looked at together
-ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+CERTIFICATE = "certificate.json"  # a folder that has one is a run folder
+CELLS = 1 << 24  # looked at together, of tables with many columns
 
 
 class Part(NamedTuple):
@@ -48,14 +51,13 @@ class Parts:
         """Files whose columns have the same names and types; anything else is refused, by the number of the file and the column."""
         files, schema = [], None
         for number, path in enumerate(paths, 1):
-            part, found = _opened(path)
+            part, found = looked_at(path)
+            _refuse_names(found.names)
             schema = schema or found
-            _refuse_other(number, len(paths), schema, found)
+            _refuse_other(f"{path} (file {number} of {len(paths)})", schema, found)
             files.append(part)
         if schema is None:
             raise DataError("There is no Parquet file to read.")
-        if not len(schema):
-            raise DataError("The files have no columns.")
         return Parts(tuple(files), schema)
 
     @property
@@ -75,7 +77,7 @@ class Parts:
             return None
         low, high = [], []
         for part in self.files:
-            about = pq.read_metadata(part.path)
+            about = _metadata(part)
             for group in range(about.num_row_groups):
                 told = about.row_group(group).column(at).statistics
                 if told is None or not told.has_min_max:
@@ -108,12 +110,13 @@ def batches(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[
     try:
         refuse_changed(stretch.part)
         with pq.ParquetFile(stretch.part.path, pre_buffer=False) as file:
-            for batch in file.iter_batches(STRETCH, row_groups=list(stretch.groups), columns=columns):
+            together = max(1, min(STRETCH, CELLS // max(len(columns or file.schema_arrow.names), 1)))
+            for batch in file.iter_batches(together, row_groups=list(stretch.groups), columns=columns):
                 yield first, pa.Table.from_batches([batch])
                 first += batch.num_rows
         refuse_changed(stretch.part)
     except (pa.ArrowException, OSError):  # its message may quote a cell
-        raise DataError(f"{stretch.part.path} is damaged, or went away while it was read. Nothing was released.") from None
+        raise _gone(stretch.part) from None
 
 
 def seen(path: Path) -> Part:
@@ -124,13 +127,17 @@ def seen(path: Path) -> Part:
 
 def refuse_changed(part: Part) -> None:
     """Rows that were counted must be those that are released."""
-    now = os.stat(part.path)
+    try:
+        now = os.stat(part.path)
+    except OSError:
+        raise _gone(part) from None
     if (now.st_size, now.st_mtime_ns) != (part.size, part.changed):
         raise DataError(f"{part.path} was changed while it was read. Nothing was released; begin again when nobody writes there.")
 
 
 def files_of(given: Sequence[Path]) -> list[Path]:
-    """Files, and the table files inside folders, by name. What is hidden or begins with an underscore is passed over, as writers mean it."""
+    """Files, and the table files inside folders, by name. What is hidden or begins with an underscore is passed over, as writers mean it; so is
+    what was released there."""
     found: list[Path] = []
     for path in given:
         if not path.is_dir():
@@ -141,12 +148,34 @@ def files_of(given: Sequence[Path]) -> list[Path]:
         except OSError as error:
             raise DataError(f"{path} cannot be looked into: {error.strerror}.") from None
         inside = [p for p in inside if not any(name.startswith((".", "_")) for name in p.relative_to(path).parts)]
+        runs = {above.parent for above in path.rglob(CERTIFICATE)} - {path}
+        inside = [p for p in inside if not runs & {*p.parents}]
         if not inside:
             raise DataError(f"The folder {path} holds no table: no file that ends with {', '.join(ENDINGS)}.")
         found += inside
-    if len(set(map(os.path.realpath, found))) < len(found):
+    if len({_itself(path) for path in found}) < len(found):
         raise DataError("A file is named twice: its rows would count twice. Name each file once.")
     return found
+
+
+def _itself(path: Path) -> object:
+    """What a file is, whatever it is called: it may have two names."""
+    try:
+        about = path.stat()
+        return about.st_dev, about.st_ino
+    except OSError:
+        return os.path.realpath(path)
+
+
+def are_parquet(paths: Sequence[Path]) -> bool:
+    """Whether files are Parquet, all or none."""
+    kinds = [is_parquet(path) for path in paths]
+    for path, kind in zip(paths, kinds):
+        if kind != kinds[0]:
+            raise DataError(
+                f"{path} is {'Parquet' if kind else 'not Parquet'}, and {paths[0]} is{' not' if kind else ''}. Give files of one kind."
+            )
+    return kinds[0]
 
 
 def is_parquet(path: Path) -> bool:
@@ -154,6 +183,8 @@ def is_parquet(path: Path) -> bool:
     if not path.exists():
         near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
         raise DataError(f"There is no file {path}.{near}")
+    if not path.is_file():  # a pipe can be read once only
+        raise DataError(f"{path} is not a plain file. Write the table to a file first.")
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -164,9 +195,10 @@ def is_parquet(path: Path) -> bool:
     return magic == b"PAR1"
 
 
-def _opened(path: Path) -> tuple[Part, pa.Schema]:
+def looked_at(path: Path) -> tuple[Part, pa.Schema]:
+    """A Parquet file, and the types of its columns."""
     if not is_parquet(path):
-        raise DataError(f"{path} is not Parquet, and others are. Give files of one kind.")
+        raise DataError(f"{path} is not Parquet.")
     try:
         about = os.stat(path)
         with pq.ParquetFile(path) as file:
@@ -179,24 +211,47 @@ def _as_number(value: int | datetime.date) -> int:
     return (value - datetime.date(1970, 1, 1)).days if isinstance(value, datetime.date) else value
 
 
+def _metadata(part: Part) -> pq.FileMetaData:
+    try:
+        refuse_changed(part)
+        return pq.read_metadata(part.path)
+    except (pa.ArrowException, OSError):
+        raise _gone(part) from None
+
+
+def _gone(part: Part) -> DataError:
+    return DataError(f"{part.path} is damaged, or went away while it was read. Nothing was released.")
+
+
 def _rows_of_groups(part: Part) -> list[int]:
-    about = pq.read_metadata(part.path)
+    about = _metadata(part)
     return [about.row_group(i).num_rows for i in range(about.num_row_groups)]
 
 
-def _refuse_other(number: int, of: int, schema: pa.Schema, found: pa.Schema) -> None:
+def _refuse_names(names: Sequence[str]) -> None:
+    """Names that would be taken for one another, or for columns that rows have on their way."""
+    if not names:
+        raise DataError("The files have no columns.")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"The column name '{name}' appears {times} times. Rename the columns so that each is different.")
+    if any(name.startswith("\x00") for name in names):
+        raise DataError("The name of a column begins with a zero byte. Rename it.")
+
+
+def _refuse_other(file: str, schema: pa.Schema, found: pa.Schema) -> None:
     if schema.names != found.names:
         lacks = [name for name in schema.names if name not in found.names]
         more = [name for name in found.names if name not in schema.names]
         how = f"lacks '{lacks[0]}'" if lacks else f"has '{more[0]}' besides" if more else "has them in another order"
         raise DataError(
-            f"File {number} of {of} has other columns than the first: it {how} ({counted(len(found.names), 'column')}, the first "
+            f"{file} has other columns than the first: it {how} ({counted(len(found.names), 'column')}, the first "
             f"{len(schema.names)}). All files must have the same columns in the same order."
         )
     for name in schema.names:
         if schema.field(name).type != found.field(name).type:
             raise DataError(
-                f"Column '{name}' is {found.field(name).type} in file {number} of {of}, and {schema.field(name).type} in the first. Give it one "
+                f"Column '{name}' is {found.field(name).type} in {file}, and {schema.field(name).type} in the first. Give it one "
                 "type in all files.",
                 about=name,
             )

@@ -119,10 +119,9 @@ def _ask_for_dates(table: Table, column: str, codes: Sequence[str]) -> None:
 def _read_as_numbers(levels: pa.Array) -> BoolArray:
     """Which numbers are dates written as eight digits: 19760414."""
     whole = pa.types.is_integer(levels.type)
+    low, high = (pa.scalar(end, pa.uint64() if pa.types.is_uint64(levels.type) else pa.int64()) for end in (18_000_000, 21_000_000))
     found = (
-        np.asarray(pc.and_(pc.greater(levels, 18_000_000), pc.less(levels, 21_000_000)).fill_null(False))
-        if whole
-        else np.zeros(len(levels), np.bool_)
+        np.asarray(pc.and_(pc.greater(levels, low), pc.less(levels, high)).fill_null(False)) if whole else np.zeros(len(levels), np.bool_)
     )
     if not found.any():
         return np.zeros(len(levels), np.bool_)

@@ -329,6 +329,8 @@ def _clean(arrow: pa.Table, native: Literal["arrow", "pandas", "polars"]) -> Tab
             array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32()).cast(pa.int64())
         if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
             _refuse_beyond_calendar(name, array)
+        if pa.types.is_float16(array.type):  # which Arrow computes little with
+            array = array.cast(pa.float32())
         if pa.types.is_floating(array.type):
             # -0.0 and 0.0 are one value
             array = pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), pa.scalar(0.0, array.type))

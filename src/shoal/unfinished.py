@@ -8,7 +8,8 @@ import re
 import shutil
 import tempfile
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -136,3 +137,16 @@ def clear(hidden: Path) -> None:
         for part in ("new", "old"):
             shutil.rmtree(hidden / part, ignore_errors=True)
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+@contextmanager
+def put_aside(parent: Path) -> Iterator[Path]:
+    """A hidden folder for what is needed for a while; it goes afterwards, or when the next run there sweeps."""
+    sweep(parent)
+    hidden, lock = hidden_folder(parent)
+    try:
+        yield hidden / "new"
+    finally:
+        clear(hidden)
+        if lock is not None:
+            os.close(lock)

@@ -53,8 +53,10 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     """
     table = pa.table([_in_use(column.combine_chunks()) for column in table.columns], schema=table.schema)
     plain = pa.schema([field.with_type(_decoded(field.type)) for field in table.schema])
-    told = {b"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes())}
-    pq.write_table(table.replace_schema_metadata(told), path, store_schema=False, row_group_size=max(table.num_rows, 1))
+    told = {"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes()).decode()}
+    with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
+        writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        writer.add_key_value_metadata(told)  # zones, durations, and which lists are cells
 
 
 def _in_use(column: pa.Array) -> pa.Array:

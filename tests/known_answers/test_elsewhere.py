@@ -22,7 +22,7 @@ from shoal.report.pictures import before_after
 from shoal.report.private_page import riskiest_records
 from shoal.roles import Roles
 from shoal.runs import drawn
-from shoal.runs.certify import certify
+from shoal.runs.certify import ReleasedFiles, certify
 from shoal.runs.evidence import TableSubject, attack_all, measure_all
 from shoal.runs.patterns import generalized_patterns
 from shoal.runs.recipe import apply_steps
@@ -221,7 +221,7 @@ def test_a_certificate_counts_all_rows(persons, tmp_path):
     original, release = elsewhere(table, whole, 0.3)
     subject = TableSubject(original, release, roles)
     scores, attacked = measure_all(subject), attack_all(subject)
-    certificate = certify(original, release, roles, tmp_path / "release.csv", checked, scores, attacked)
+    certificate = certify(original, release, roles, ReleasedFiles.of(tmp_path / "release.csv"), checked, scores, attacked)
     people = len(np.unique(whole.persons)) if persons else None
     assert (certificate.release.rows, certificate.unit.rows, certificate.unit.persons) == (1500, 1500, people)
     assert not [one.what for one in consistent(published(certificate)) if not one.holds]

@@ -15,7 +15,7 @@ from shoal.promises import Checked
 from shoal.published import published
 from shoal.registry import make
 from shoal.roles import Roles
-from shoal.runs.certify import certify
+from shoal.runs.certify import ReleasedFiles, certify
 from shoal.runs.evidence import Attacked, TableSubject, measure_all
 from shoal.runs.recipe import apply_steps, ready
 from shoal.runs.run import check_kept
@@ -74,7 +74,7 @@ def certified(folder: Path, case: str, kind: str) -> tuple[TableCertificate, Pat
     scores = measure_all(
         TableSubject(original, release, roles), [make("measure", name) for name in ALL if name != HOUSEHOLDS or roles.household], 3
     )
-    return published(certify(original, release, roles, path, checked, scores, Attacked((), {}))), path
+    return published(certify(original, release, roles, ReleasedFiles.of(path), checked, scores, Attacked((), {}))), path
 
 
 def recount(certificate: TableCertificate, path: Path) -> tuple[list[Checked], list[str]]:

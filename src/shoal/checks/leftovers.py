@@ -164,7 +164,7 @@ def _column(path: Path) -> list[str]:
     import pyarrow.parquet as pq
 
     if path.suffix.lower() == ".parquet":
-        table = pq.read_table(path)
+        table = pq.read_table(path, partitioning=None)
     else:
         names = pacsv.read_csv(path, parse_options=pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)).column_names
         table = pacsv.read_csv(

@@ -38,7 +38,7 @@ class Counted(NamedTuple):
 
 def columns_to_recount(certificate: TableCertificate, names: Sequence[str]) -> list[str]:
     """The columns of a file that recounting its measures reads; where numbers of households are released, all, since members may share any."""
-    if set(certificate.roles.household) & set(names):
+    if set(certificate.roles.household) & set(names) and not certificate.release.parts:
         return list(names)
     return list(dict.fromkeys(column for column in (*certificate.roles.quasi, *columns_held(certificate, names)) if column in names))
 
@@ -52,6 +52,9 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
     found: list[Checked] = []
     believed: list[str] = []
     for part in certificate.measures:
+        if certificate.release.parts and (part.value is None or part.name == HOUSEHOLDS):  # of many files not all can be counted in memory
+            believed += [part.name] if part.needs == "release" else []
+            continue
         persons = part.details.get("unit") == "persons" and not one_row_each(certificate)
         if part.name in (*CLASSES, *VALUES) and "unit" in part.details:
             counted_in = "persons" if certificate.unit.counted == "persons" else "rows"
@@ -70,7 +73,8 @@ def recount_measures(certificate: TableCertificate, cells: Cells) -> tuple[list[
             continue
         found += list(_bounded(part, counted, certificate.unit.persons) if persons else _held(part, counted))
         believed += [part.name] if persons and part.name not in _AT_MOST | _AT_LEAST else []
-    return [*found, *_households_said(certificate, cells, quasi), *contents(certificate, cells)], believed
+    households = [] if certificate.release.parts else _households_said(certificate, cells, quasi)
+    return [*found, *households, *contents(certificate, cells)], believed
 
 
 def one_row_each(certificate: TableCertificate) -> bool:

@@ -47,6 +47,7 @@ from shoal.signing import LONGEST, Signer, is_signature
 
 SIGNED = "signature"
 ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, re.error)  # what a made-up certificate ends in
+MOST_PARTS = 1 << 16
 NAME = re.compile("[a-z0-9-]{1,60}")
 
 
@@ -147,15 +148,24 @@ def _verified_parts(
         FilePart(file=one.file.partition("/")[2], sha256=one.sha256) for one in certified.files if one.file.startswith(f"{about.file}/")
     ]
     others = sorted(one.file for one in certified.files if not one.file.startswith(f"{about.file}/"))
-    whole = check_folder(release, certified.files, INSIDE) if folder != release else check_folder(folder, inside)
+    if folder != release:
+        whole = check_folder(release, certified.files, INSIDE)
+    else:
+        beside = [one for one in certified.files if not one.file.startswith(f"{about.file}/")]
+        whole = [*check_folder(folder, inside), *check_beside(certificate, beside, about.file)]
     listed = [
         Checked("files that the certificate lists beside the release", [REPORT], others, others == [REPORT]),
-        Checked("files of the release that it lists", about.parts, len(inside), len(inside) == about.parts),
+        Checked("files of the release that it lists", about.parts, len(inside), {one.file for one in inside} == _names_of(about.parts)),
     ]
     if not all(one.holds for one in whole):
         return [*listed, *whole], []
     counted_, believed = verify_table(folder, certified, groups(folder))
     return [*listed, *whole, *counted_, *consistent(certified)], believed
+
+
+def _names_of(parts: int) -> set[str]:
+    """Of the files of a release, as they are written."""
+    return {f"part-{number:05d}.parquet" for number in range(min(parts, MOST_PARTS))}
 
 
 def _lists(certified: AnyCertificate, release: FilePart) -> Checked:
@@ -214,6 +224,9 @@ def verify_table(path: Path, certificate: TableCertificate, groups: Groups | Non
         cells = cells_of(stretches(path, about.delimiter, columns), columns, written=written)
     else:
         cells = grouped_cells(groups(columns), columns, written)
+    if groups is not None and columns:
+        counted_rows = int(cells.rows.sum())
+        found.append(Checked("rows that were counted", rows, counted_rows, rows == counted_rows))
     combinations = cells.combinations(list(dict.fromkeys(c for one in there if one.kind.of == "classes" for c in one.needs)))
     for one in certificate.promises:
         if one.promise not in there:

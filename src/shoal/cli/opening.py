@@ -19,6 +19,7 @@ from shoal.roles import Roles
 from shoal.runs.parts import LoadedParts, load_parts
 from shoal.runs.run import Run, load_run
 from shoal.table import Table
+from shoal.unfinished import put_aside
 
 
 def choice(engine: str | None, memory: str | None, master: str | None) -> Choice:
@@ -41,9 +42,9 @@ def table_of(files: Sequence[Path], reading: Mapping[str, Any], choice: Choice) 
 def in_parts(folder: Path, choice: Choice) -> Iterator[LoadedParts]:
     """A run folder whose release is many files, read where they are."""
     name = "duckdb" if choice.engine == "automatic" and find_spec("duckdb") else choice.engine
-    with TemporaryDirectory(prefix="shoal-") as aside, choice.opened("memory" if name == "automatic" else name) as opened:
+    with put_aside(folder.absolute().parent) as aside, choice.opened("memory" if name == "automatic" else name) as opened:
         with show.progress() as progress:
-            loaded = load_parts(folder, opened, Path(aside), progress)
+            loaded = load_parts(folder, opened, aside, progress)
         yield loaded
 
 

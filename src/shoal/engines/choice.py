@@ -12,14 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from shoal.checks.combinations import Groups, groups_in
+from shoal.checks.combinations import Groups, groups_in, parts_of
 from shoal.contracts import Engine, Progress
 from shoal.engines.source import RowsElsewhere
 from shoal.errors import ParameterError, ShoalError, did_you_mean
-from shoal.parts import Parts, files_of, is_parquet
+from shoal.parts import Parts, files_of, is_parquet, looked_at
 
 ENGINES = {"duckdb": "DuckDB", "spark": "Spark"}  # as they are called
 EngineName = Literal["automatic", "memory", "duckdb", "spark"]
@@ -41,14 +38,14 @@ class Choice:
     @staticmethod
     def parse(engine: str | None, memory: str | None, master: str | None) -> Choice:
         """From words."""
-        name = engine or ("spark" if master else "automatic")
+        name = engine.lower() if engine is not None else "spark" if master else "automatic"
         if name not in get_args(EngineName):
             raise ParameterError(
                 f"There is no engine '{name}'.{did_you_mean(name, get_args(EngineName))} Known: {', '.join(get_args(EngineName))}."
             )
         if master and name != "spark":
             raise ParameterError(f"--master names a Spark cluster, and the engine is {name}. Use --engine spark, or leave --master out.")
-        return Choice(name, bytes_of(memory) if memory else 0, master or "")  # type: ignore[arg-type]  # one of these
+        return Choice(name, 0 if memory is None else bytes_of(memory), master or "")  # type: ignore[arg-type]  # one of these
 
     @property
     def limit(self) -> int:
@@ -83,7 +80,7 @@ class Choice:
         with ExitStack() as stack:
             aside = Path(stack.enter_context(TemporaryDirectory(prefix="shoal-")))
             engine = self._engine(self.engine, aside, stack)
-            yield lambda folder: partial(engine.grouped, Parts.of(files_of([folder])))
+            yield lambda folder: partial(engine.grouped, Parts.of(parts_of(folder)))
 
     def _engine(self, name: EngineName, aside: Path, stack: ExitStack) -> Engine:
         engine: Engine
@@ -105,7 +102,7 @@ class Choice:
 
 def bytes_of(text: str) -> int:
     """2GB, 500MB, 1.5G."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)I?B?", text.strip().upper())
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*([KMGT]?)I?B?", text.strip().upper())
     if not found or float(found[1]) <= 0:
         raise ParameterError(f"Memory is a number with a unit, such as 2GB or 500MB, got '{text}'.")
     size = int(float(found[1]) * _UNITS[found[2]])
@@ -133,10 +130,10 @@ def needed(given: Sequence[Path]) -> int:
     try:
         for path in files_of(given):
             if is_parquet(path):
-                about = pq.read_metadata(path)
-                total += about.num_rows * about.num_columns * A_CELL
+                part, schema = looked_at(path)
+                total += part.rows * len(schema) * A_CELL
             else:
                 total += os.stat(path).st_size // (IN_GZIP if path.name.endswith(".gz") else IN_TEXT) * A_CELL
-    except (ShoalError, pa.ArrowException, OSError):
+    except (ShoalError, OSError):
         return 0
     return total

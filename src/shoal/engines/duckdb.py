@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -34,6 +36,7 @@ class DuckDBEngine:
         self._duckdb = duckdb
         settings = {"memory_limit": f"{max(memory, LEAST) >> 20}MiB", "temp_directory": str(aside), "preserve_insertion_order": "false"}
         self._connection = duckdb.connect(":memory:", config={**settings, "autoinstall_known_extensions": "false"})
+        self._connection.execute("SET enable_progress_bar = false")  # it would be printed among the data
 
     def each(self, task: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
         """Here, one after the other: a stretch of rows fits."""
@@ -42,9 +45,10 @@ class DuckDBEngine:
     def grouped(self, parts: Parts, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Distinct rows of some columns, with how many rows have each."""
         lists = [column for column in columns if pa.types.is_list(parts.schema.field(column).type)]
-        asked = ", ".join(f"{_as_text(column)} AS {_name(column)}" if column in lists else _name(column) for column in columns)
+        names = {column: _name(parts, column) for column in columns}
+        asked = ", ".join(f"{_as_text(name)} AS {name}" if column in lists else name for column, name in names.items())
         query = f"SELECT {asked}, count(*)::BIGINT FROM {_read(parts)} GROUP BY ALL"
-        for batch in self._guarded(lambda: self._connection.sql(query).to_arrow_reader(STRETCH)):
+        for batch in self._guarded(lambda: self._connection.execute(query).to_arrow_reader(STRETCH)):
             table = pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
             for column in lists:
                 table = table.set_column(table.column_names.index(column), column, _as_lists(table.column(column).combine_chunks()))
@@ -52,14 +56,16 @@ class DuckDBEngine:
 
     def distinct(self, parts: Parts, column: str) -> int:
         """How many different values a column has, missing not among them."""
-        return int(self._asked(f"SELECT count(DISTINCT {_name(column)}) FROM {_read(parts)}").fetchone()[0])
+        return int(self._asked(f"SELECT count(DISTINCT {_name(parts, column)}) FROM {_read(parts)}").fetchone()[0])
 
     def numbered(self, ids: Parts, out: Path) -> None:
         """Rows with the number of each among those of one id, in the order of rows."""
-        number = "row_number() OVER (PARTITION BY id ORDER BY row) - 1 AS number"
+        row, id_ = _name(ids, "row"), _name(ids, "id")
+        number = f"row_number() OVER (PARTITION BY {id_} ORDER BY {row}) - 1 AS number"
         target = str(out / "ids.parquet").replace("'", "''")
         self._asked(
-            f"COPY (SELECT row, id, {number} FROM {_read(ids)} ORDER BY row) TO '{target}' (FORMAT parquet, ROW_GROUP_SIZE {STRETCH})"
+            f"COPY (SELECT {row} AS row, {id_} AS id, {number} FROM {_read(ids)} ORDER BY 1) TO '{target}' "
+            f"(FORMAT parquet, ROW_GROUP_SIZE {STRETCH})"
         )
 
     def close(self) -> None:
@@ -69,18 +75,20 @@ class DuckDBEngine:
     def _asked(self, query: str) -> Any:
         try:
             return self._connection.execute(query)
-        except self._duckdb.Error as error:
+        except (self._duckdb.Error, RuntimeError) as error:
             raise self._told(error) from None
 
     def _guarded(self, reader: Callable[[], Any]) -> Iterator[pa.RecordBatch]:
         try:
             yield from reader()
-        except (self._duckdb.Error, pa.ArrowException, OSError) as error:
+        except (self._duckdb.Error, RuntimeError, pa.ArrowException, OSError) as error:
             raise self._told(error) from None
 
-    def _told(self, error: Exception) -> Exception:
-        """In a sentence: DuckDB's own may quote a cell."""
+    def _told(self, error: Exception) -> BaseException:
+        """In a sentence: DuckDB's own may quote a cell. What stopped it was a key, or a signal."""
         text = str(error)
+        if isinstance(error, self._duckdb.InterruptException) or "interrupted" in text.lower():
+            return KeyboardInterrupt()
         if "No space left" in text or "max_temp_directory_size" in text:
             return OutputError(
                 "The disk is full: what does not fit into memory is put beside the run. Make room, or write elsewhere with -o."
@@ -90,9 +98,8 @@ class DuckDBEngine:
         return DataError("DuckDB could not read the files: one is damaged, or was changed while it was read. Nothing was released.")
 
 
-def _as_text(column: str) -> str:
+def _as_text(name: str) -> str:
     """Lists as texts, which DuckDB groups several times as fast: the element of one that has no other, anything else as JSON behind a mark."""
-    name = _name(column)
     return (
         f"CASE WHEN len({name}) = 1 AND NOT starts_with({name}[1], '{_MARK}') THEN {name}[1] ELSE '{_MARK}' || to_json({name})::VARCHAR END"
     )
@@ -110,10 +117,14 @@ def _as_lists(texts: pa.Array) -> pa.Array:
     return both.take(pa.array(place))
 
 
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
+def _name(parts: Parts, column: str) -> str:
+    """By its place: DuckDB takes names that differ in capitals alone for one."""
+    return f"c{parts.schema.get_field_index(column)}"
 
 
 def _read(parts: Parts) -> str:
-    paths = ", ".join("'" + path.replace("'", "''") + "'" for path in parts.paths)
-    return f"read_parquet([{paths}])"
+    """The columns of the files, and none that names of folders say; what would stand for other letters in a path stands for itself."""
+    paths = (re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path)).replace("'", "''") for path in parts.paths)
+    listed = ", ".join(f"'{path}'" for path in paths)
+    names = ", ".join(f"c{place}" for place in range(len(parts.schema)))
+    return f"read_parquet([{listed}], hive_partitioning = false) AS files({names})"

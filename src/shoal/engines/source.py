@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.arrays import IntArray, UintArray
 from shoal.bins import MANY_VALUES, Bins, Extent, binned, coarser
 from shoal.contracts import Changed, Engine, One, Progress, Written, quiet
 from shoal.counts import Counts, Moments
-from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back
-from shoal.errors import TooManyCombinations, counted
+from shoal.engines.spill import bucket_of, buckets_for, put_aside, taken_back, whole
+from shoal.errors import DataError, TooManyCombinations, counted
 from shoal.once import Once
 from shoal.parts import Part, Parts, Stretch, batches
 from shoal.randomness import Chance
@@ -24,6 +26,7 @@ from shoal.rows import NUMBERED, Batch, bare_ids
 from shoal.table import Kind, Table
 from shoal.writing import write_parquet
 
+A_CODE = 24  # bytes for each value of a combination: itself, its code, and what is made of it
 ORDER, ROW = "\x00order", "\x00row"  # of rows on their way to a release; no column can be named so
 
 
@@ -106,12 +109,17 @@ class RowsElsewhere:
 
     def grouped(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """As the engine counts them, as long as they fit into the memory for them."""
-        many = 0
+        many = rows = 0
         for table in self.engine.grouped(self.parts, columns):
-            many += table.nbytes
-            if 3 * many > self.memory:  # what is grouped, its codes, and what is made of them
+            many += len(table)
+            if many * (len(columns) + 1) * A_CODE > self.memory:
                 raise too_many(columns, self.memory)
+            rows += int(pc.sum(table.column(len(columns))).as_py() or 0)
             yield table
+        if rows != self.parts.rows:
+            raise DataError(
+                f"{rows:,} rows were counted where the files have {self.parts.rows:,}. Nothing was released; can all workers read the files?"
+            )
 
     def over(self, paths: Sequence[Path], like: Table) -> RowsElsewhere:
         """The rows of other files, by the same engine."""
@@ -153,12 +161,13 @@ class RowsElsewhere:
 
     def _numbered(self, chance: Chance) -> Path:
         """Files with the id of every row, equal rows numbered over all files."""
-        out = _made(self.aside / f"ids-{chance.key('ids').first:x}")
-        bare = _made(out / "bare")
+        out, bare = _made(self.aside, "ids"), _made(self.aside, "bare")
+        aside = self.aside
 
         def ids(batch: Batch) -> None:
             path = bare / f"{int(batch.rows[0]):015d}.parquet"
-            pq.write_table(pa.table({"row": batch.rows, "id": bare_ids(batch.table, chance).view(np.int64)}), path)
+            with whole(path, aside) as part:
+                pq.write_table(pa.table({"row": batch.rows, "id": bare_ids(batch.table, chance).view(np.int64)}), part)
 
         list(self.each(ids, None))
         self.engine.numbered(Parts.of(sorted(bare.iterdir())), out)
@@ -166,11 +175,12 @@ class RowsElsewhere:
 
     def changed(self, change: Callable[[Batch], Changed], chance: Chance | None) -> tuple[RowsElsewhere, list[Changed]]:
         """In files of their own."""
-        out = _made(self.aside / f"changed-{len(list(self.aside.iterdir()))}")
+        out, aside = _made(self.aside, "changed"), self.aside
 
         def write(batch: Batch) -> Changed:
             made = change(batch)
-            pq.write_table(made.table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
+            with whole(out / f"{int(batch.rows[0]):015d}.parquet", aside) as part:
+                pq.write_table(made.table.plain, part)
             return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
 
         made = list(self.each(write, chance))
@@ -180,8 +190,7 @@ class RowsElsewhere:
         self, block_of: Callable[[Table], IntArray], many: int, change: Callable[[Table], Mapping[str, Any]]
     ) -> tuple[RowsElsewhere, list[Changed]]:
         """Rows are put aside by block; then every block is changed and written."""
-        number = len(list(self.aside.iterdir()))
-        aside, out = _made(self.aside / f"blocks-{number}"), _made(self.aside / f"changed-{number}")
+        aside, out = _made(self.aside, "blocks"), _made(self.aside, "changed")
         like = self.like
 
         def put(batch: Batch) -> tuple[Path, pa.Schema]:
@@ -196,7 +205,8 @@ class RowsElsewhere:
             rows = taken_back(paths, block, schema)
             table = replace(like, arrow=rows.drop_columns([ROW]))
             table = table.with_columns(change(table))
-            pq.write_table(table.plain, out / f"{block:09d}.parquet")
+            with whole(out / f"{block:09d}.parquet", aside) as part:
+                pq.write_table(table.plain, part)
             row = np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
             return Changed(replace(table, arrow=table.plain.slice(0, 0)), row)
 
@@ -208,6 +218,8 @@ class RowsElsewhere:
 
     def _over_changed(self, out: Path, made: Sequence[Changed]) -> RowsElsewhere:
         schema = pa.unify_schemas([one.table.arrow.schema for one in made], promote_options="permissive")
+        if any(one.table.orders != made[0].table.orders for one in made):
+            raise DataError("A column of ordered categories has other levels in one part than in another. Give all parts the same levels.")
         like = replace(made[0].table, arrow=schema.empty_table())
         return replace(self, parts=of_one_type(sorted(out.glob("*.parquet")), schema), like=like)
 
@@ -215,7 +227,7 @@ class RowsElsewhere:
         self, change: Callable[[Batch], Changed], finish: Callable[[pa.Table], pa.Table], chance: Chance | None, order: Chance, out: Path
     ) -> Written:
         """Every batch is put aside by bucket, the buckets of the keyed order; then every bucket is put in order and written."""
-        aside, buckets = _made(self.aside / "shuffled"), buckets_for(len(self))
+        aside, buckets = _made(self.aside, "shuffled"), buckets_for(len(self))
 
         def put(batch: Batch) -> tuple[Path, pa.Schema, Mapping[str, int]]:
             made = change(batch)
@@ -231,7 +243,8 @@ class RowsElsewhere:
             rows = taken_back(paths, bucket, schema)
             in_order = pa.array(np.argsort(np.asarray(rows.column(ORDER).combine_chunks())))
             path = out / f"part-{bucket:05d}.parquet"
-            write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), path)
+            with whole(path, aside) as part:
+                write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), part)
             return path, np.asarray(rows.column(ROW).take(in_order).combine_chunks()).astype(np.int64)
 
         made = []
@@ -252,7 +265,8 @@ def _ids_of(ids: Path | None, rows: IntArray) -> UintArray:
     if ids is None or not len(rows):
         return np.zeros(0, np.uint64)
     between = [("row", ">=", int(rows[0])), ("row", "<=", int(rows[-1]))]
-    found = pq.read_table(sorted(str(path) for path in ids.glob("*.parquet")), filters=between).sort_by("row")
+    paths = sorted(str(path) for path in ids.glob("*.parquet"))
+    found = pq.read_table(paths, filters=between, partitioning=None).sort_by("row")  # names of folders say nothing
     id_, number = (np.asarray(found.column(name).combine_chunks()) for name in ("id", "number"))
     return np.asarray(id_.view(np.uint64) + number.astype(np.uint64) * NUMBERED)
 
@@ -270,9 +284,9 @@ def too_many(columns: Sequence[str], memory: int) -> TooManyCombinations:
     )
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, mode=0o700)
-    return folder
+def _made(aside: Path, what: str) -> Path:
+    """A new folder, its owner's alone. Engines put files of their own beside it, so there is nothing to be counted for its name."""
+    return Path(mkdtemp(prefix=f"{what}-", dir=aside))
 
 
 def of_one_type(paths: Sequence[Path], schema: pa.Schema) -> Parts:
@@ -281,5 +295,5 @@ def of_one_type(paths: Sequence[Path], schema: pa.Schema) -> Parts:
         with pq.ParquetFile(path) as file:
             same = file.schema_arrow.remove_metadata().equals(schema)
         if not same:
-            pq.write_table(pq.read_table(path).cast(schema), path)
+            pq.write_table(pq.read_table(path, partitioning=None).cast(schema), path)
     return Parts.of(paths)

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
@@ -25,13 +29,16 @@ from shoal.engines.memory import ROWS
 from shoal.engines.tasks import mute_children, waiting
 from shoal.errors import DataError, OutputError, ShoalError
 from shoal.parts import STRETCH, Parts
+from shoal.unfinished import stop_if_asked
 
 A = TypeVar("A")
 B = TypeVar("B")
 AT_ONCE = 4  # tasks for each core that are handed out together
 ANSWERS = 8.0  # seconds in which a cluster must answer
+BEGINS = 30.0  # and in which one of its workers must begin
 OLDEST = 17  # Java
 _COUNT = "how many rows"
+_AS_NAMED = {"__globPaths__": "false", "recursiveFileLookup": "true"}  # paths are letters only, and names of folders no columns
 _known: dict[str, Callable[[Any], Any]] = {}  # in a worker: the task it did last
 
 
@@ -50,7 +57,7 @@ class SparkEngine:
         from pyspark import cloudpickle
 
         self._made += 1
-        name, sent = f"{os.getpid()}-{id(self)}-{self._made}", self._context.broadcast(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
+        name, sent = secrets.token_hex(8), self._context.broadcast(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
 
         def do(item: A) -> tuple[B | None, ShoalError | None]:
             return _done(name, sent, item)
@@ -72,10 +79,11 @@ class SparkEngine:
         from pyspark.sql import functions as f
 
         rows = self._read(parts).groupBy(*map(_name, columns)).agg(f.count(f.lit(1)).alias(_COUNT))
+        types = [*(parts.schema.field(column).type for column in columns), pa.int64()]
         for path in self._written(rows):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(STRETCH):
-                    yield pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
+                    yield pa.table(list(map(_as_it_was, batch.columns, types)), names=[*columns, ROWS])
 
     def distinct(self, parts: Parts, column: str) -> int:
         """How many different values a column has, missing not among them."""
@@ -95,11 +103,12 @@ class SparkEngine:
         """Whoever began the session ends it."""
 
     def _read(self, parts: Parts) -> Any:
-        return self._asked(lambda: self._session.read.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
+        _refuse_foreign(parts)
+        reading = self._session.read.options(**_AS_NAMED)
+        return self._asked(lambda: reading.parquet(*(f"file://{os.path.abspath(path)}" for path in parts.paths)))
 
     def _written(self, rows: Any) -> list[Path]:
-        self._made += 1
-        out = self._aside / f"spark-{self._made}"
+        out = Path(mkdtemp(prefix="spark-", dir=self._aside)) / "rows"
         self._asked(lambda: rows.write.option("compression", "snappy").parquet(f"file://{os.path.abspath(out)}"))
         return sorted(out.glob("part-*.parquet"))
 
@@ -109,6 +118,7 @@ class SparkEngine:
         except ShoalError:
             raise
         except Exception as error:  # of Java or a worker, with pages of text that may quote a cell
+            stop_if_asked()
             text = str(error)
             if "No space left" in text:
                 raise OutputError("The disk of a worker is full. Make room there, or write elsewhere with -o.") from None
@@ -140,10 +150,24 @@ def session_at(master: str, memory: int = 0, aside: Path | None = None) -> Itera
     except Exception:  # of Java, with pages of text
         raise DataError(f"Spark could not be started at {master or 'this machine'}. The cluster's own log says why.") from None
     try:
+        _refuse_without_workers(session, master)
         yield session
     finally:
         with suppress(Exception):
             session.stop()
+
+
+def _refuse_without_workers(session: Any, master: str) -> None:
+    """A cluster whose workers are gone, or have too little memory, takes the work and never begins it."""
+    tracker = session.sparkContext._jsc.sc().statusTracker()
+    until = time.monotonic() + BEGINS
+    while master.startswith("spark://") and len(tracker.getExecutorInfos()) < 2:  # the first is this process
+        stop_if_asked()
+        if time.monotonic() > until:
+            raise DataError(
+                f"No worker of {master} began in {BEGINS:.0f} seconds: none is there, or none has a free core and 1 GB of memory."
+            )
+        time.sleep(0.1)
 
 
 def _settings(master: str, memory: int, aside: Path | None) -> dict[str, str]:
@@ -151,8 +175,11 @@ def _settings(master: str, memory: int, aside: Path | None) -> dict[str, str]:
     found = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.driver.maxResultSize": "0",  # numbers of rows come back
         "spark.sql.caseSensitive": "true",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.legacy.parquet.nanosAsLong": "true",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     }
     if memory:
         found["spark.driver.memory"] = f"{max(memory // 2, 1 << 29) >> 20}m"
@@ -175,6 +202,29 @@ def _done(name: str, sent: Any, item: Any) -> tuple[Any, ShoalError | None]:
         return _known[name](item), None
     except ShoalError as refused:
         return None, refused
+    except (
+        pa.ArrowException,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as fault:  # whose words may hold a cell, and go into a log
+        raise RuntimeError(f"{type(fault).__name__} in a task") from None
+
+
+def _as_it_was(cells: pa.Array, type_: pa.DataType) -> pa.Array:
+    """In the type of the files: Spark has others for times of nanoseconds, large numbers and what is never there."""
+    return pa.nulls(len(cells)) if pa.types.is_null(type_) else cells.cast(type_)
+
+
+def _refuse_foreign(parts: Parts) -> None:
+    """What Spark has no place for, or passes over without a word."""
+    for field in parts.schema:
+        if pa.types.is_decimal256(field.type):
+            raise DataError(f"Column '{field.name}' has decimals of more digits than Spark holds. Use --engine duckdb.", about=field.name)
+    for part in parts.files:
+        if part.path.name.startswith((".", "_")) or ":" in part.path.name:
+            raise DataError(f"Spark passes over {part.path}, whose name begins with . or _, or has a colon. Give it another name.")
 
 
 def _name(column: str) -> str:
@@ -199,11 +249,23 @@ def _refuse_without_java() -> None:
 
 def _refuse_silent(master: str) -> None:
     """A cluster that does not answer would be waited for."""
-    found = re.fullmatch(r"spark://([^,/]+):([0-9]+)", master)
-    if master and not found and not re.match(r"local(\[|-cluster\[|$)|yarn|k8s://|spark://", master):
+    one = r"(?:[^,/:\[\]]+|\[[^\]/]+\]):[0-9]{1,5}"
+    named = re.fullmatch(f"spark://{one}(?:,{one})*", master)
+    if master and not named and not re.match(r"local(\[|-cluster\[|$)|yarn$|k8s://", master):
         raise DataError(f"'{master}' names no cluster. Write it as spark://HOST:7077, or leave --master out for this machine.")
-    if found:
-        try:
-            socket.create_connection((found[1].strip("[]"), int(found[2])), ANSWERS).close()
-        except OSError:
-            raise DataError(f"No Spark cluster answers at {master}. Start one, or use --engine duckdb on this machine.") from None
+    if named and not any(_speaks(*one.rsplit(":", 1)) for one in master.removeprefix("spark://").split(",")):
+        raise DataError(f"No Spark cluster answers at {master}. Start one, or use --engine duckdb on this machine.")
+
+
+def _speaks(host: str, port: str) -> bool:
+    """Whether what listens there is of Spark: asked for a file that it does not have, it says so at once, or that it wants to be asked in TLS."""
+    wanted = b"/files/shoal"
+    asked = struct.pack(">qbi", 13 + len(wanted), 6, len(wanted)) + wanted  # its length, that it asks for a stream, and for which
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), ANSWERS / 2) as there:
+            there.settimeout(ANSWERS / 2)
+            there.sendall(asked)
+            told = there.recv(9, socket.MSG_WAITALL)
+    except (OSError, OverflowError):
+        return False
+    return told[8:] == b"\x08" or told[:1] == b"\x15"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,16 +27,24 @@ def bucket_of(words: UintArray, buckets: int) -> IntArray:
     return np.asarray(((words >> np.uint64(32)) * np.uint64(buckets)) >> np.uint64(32)).astype(np.int64)
 
 
+@contextmanager
+def whole(path: Path, aside: Path) -> Iterator[Path]:
+    """Where a task writes what then appears at once: one that is lost midway, or done by two workers, leaves no half of a file in its place."""
+    part = aside / f"{path.name}.{secrets.token_hex(8)}.part"
+    yield part
+    os.replace(part, path)
+
+
 def put_aside(path: Path, table: pa.Table, bucket: IntArray, buckets: int) -> pa.Schema:
     """A table with the bucket of each row, in a file that appears when it is whole: a task that is done again writes the same."""
-    ordered = table.take(pa.array(np.argsort(bucket.astype(np.uint16), kind="stable"))).combine_chunks()  # which numpy sorts by digits
+    ordered = table.take(
+        pa.array(np.argsort(bucket.astype(np.min_scalar_type(buckets)), kind="stable"))
+    ).combine_chunks()  # small ones are sorted by digits
     many = np.bincount(bucket, minlength=buckets)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+    with whole(path, path.parent) as part, pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         for begin, rows in zip((np.cumsum(many) - many).tolist(), many.tolist()):
             piece = ordered.slice(begin, rows).to_batches() if rows else []
             writer.write_batch(piece[0] if piece else pa.RecordBatch.from_pylist([], schema=table.schema))
-    os.replace(part, path)
     return table.schema
 
 

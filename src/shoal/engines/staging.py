@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.contracts import Changed, Engine, Progress, quiet
-from shoal.csv_cells import as_type, type_of, type_together, uses_decimal_comma
+from shoal.csv_cells import as_type, type_at_last, type_of, type_together, uses_decimal_comma
 from shoal.csv_lines import CsvForm, form_of, lines_of
 from shoal.engines.source import RowsElsewhere, of_one_type
+from shoal.engines.spill import whole
 from shoal.errors import DataError
 from shoal.inputs import same_columns
-from shoal.parts import Parts, batches, files_of, is_parquet, refuse_changed, seen
+from shoal.parts import Parts, are_parquet, batches, files_of, refuse_changed, seen
 from shoal.rows import Batch
 from shoal.table import Format, Table
 
@@ -32,7 +33,7 @@ def opened(
 ) -> RowsElsewhere:
     """Rows of files and folders, clean and of one type a column."""
     files = files_of(given)
-    if is_parquet(files[0]):
+    if are_parquet(files):
         parts = Parts.of(files)
         if parts.rows == 0:
             raise DataError(f"{files[0]} has a header but no rows." if len(files) == 1 else "The files have no rows.")
@@ -99,7 +100,7 @@ class _Texts(NamedTuple):
 def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mapping[str, Any]) -> Parts:
     missing = tuple(reading.get("missing", ()))
     forms = same_columns(files, [form_of(path, reading.get("encoding"), reading.get("delimiter")) for path in files])
-    decimal = _decimal(files[0], forms[0])
+    decimal = _decimal(files, forms)
     texts, typed = aside / "texts", aside / "typed"
     texts.mkdir(mode=0o700)
     typed.mkdir(mode=0o700)
@@ -107,33 +108,40 @@ def _from_csv(engine: Engine, files: Sequence[Path], aside: Path, reading: Mappi
     def as_texts(number: int) -> _Texts:
         path, types = texts / f"{number:06d}.parquet", [pa.null()] * len(forms[0].names)
         schema = pa.schema([(name, pa.string()) for name in forms[0].names])
-        with pq.ParquetWriter(path, schema) as writer:
+        with whole(path, aside) as part, pq.ParquetWriter(part, schema) as writer:
             for table in lines_of(files[number], forms[number]):
                 types = [type_together(one, type_of(cells.combine_chunks(), decimal, missing)) for one, cells in zip(types, table.columns)]
                 writer.write_table(table)
         return _Texts(path, tuple(types))
 
     found = list(engine.each(as_texts, range(len(files))))
-    types = [reduce(type_together, of_column) for of_column in zip(*(one.types for one in found))]
+    types = [type_at_last(of_column) for of_column in zip(*(one.types for one in found))]
     schema = pa.schema(list(zip(forms[0].names, types)))
 
     def as_typed(stretch: Any) -> Path:
         path = typed / f"{stretch.first:015d}.parquet"
-        with pq.ParquetWriter(path, schema) as writer:
+        with whole(path, aside) as part, pq.ParquetWriter(part, schema) as writer:
             for _, table in batches(stretch):
                 cells = [as_type(column.combine_chunks(), type_, decimal, missing) for column, type_ in zip(table.columns, types)]
                 writer.write_table(pa.table(cells, schema=schema))
         return path
 
-    whole = Parts.of([one.path for one in found])
-    if not whole.rows:
+    read = Parts.of([one.path for one in found])
+    if not read.rows:
         raise DataError(f"{files[0]} has a header but no rows.")
-    written = list(engine.each(as_typed, whole.stretches()))
+    written = list(engine.each(as_typed, read.stretches()))
     for one in found:
         one.path.unlink()
     return of_one_type(written, schema)
 
 
-def _decimal(path: Path, form: CsvForm) -> str:
-    first = next(lines_of(path, form), None)
-    return "," if form.delimiter != "," and first is not None and uses_decimal_comma(first) else "."
+def _decimal(files: Sequence[Path], forms: Sequence[CsvForm]) -> str:
+    """By the first rows of all files together, as in memory."""
+    if forms[0].delimiter == ",":
+        return "."
+    head: list[pa.Table] = []
+    for path, form in zip(files, forms):
+        head += islice(lines_of(path, form), 1)
+        if sum(map(len, head)) >= 2000:
+            break
+    return "," if head and uses_decimal_comma(pa.concat_tables(head)) else "."

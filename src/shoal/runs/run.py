@@ -15,7 +15,7 @@ from shoal.checks.values import Written
 from shoal.contracts import Measure, Progress, quiet
 from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table
-from shoal.folders import CERTIFICATE, RECIPE, RunFolder, refuse_existing, renewed, run_folder, sha256_of, sha256_of_list
+from shoal.folders import CERTIFICATE, RECIPE, RELEASE, RunFolder, refuse_existing, renewed, run_folder, sha256_of, sha256_of_list
 from shoal.formulas import to_escape, unescaped
 from shoal.inputs import read_tables
 from shoal.parts import files_of
@@ -128,6 +128,8 @@ def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
 def load_run(folder: Path) -> Run:
     """Read a run folder back, with the original it was made from, which must be unchanged."""
     there = RunFolder(folder)
+    if (folder / RELEASE).is_dir():
+        raise DataError(f"The release in {folder} is many files, and this needs one file. Run the recipe with --engine memory for it.")
     there.needs(("recipe.toml", CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / "recipe.toml")
     secret, source_row, about = there.kept()
