@@ -111,8 +111,9 @@ class RowsElsewhere:
         """As the engine counts them, as long as they fit into the memory for them."""
         many = rows = 0
         for table in self.engine.grouped(self.parts, columns):
-            many += len(table)
-            if many * (len(columns) + 1) * A_CODE > self.memory:
+            letters = [pc.sum(pc.binary_length(column)).as_py() or 0 for column in table.columns if pa.types.is_string(column.type)]
+            many += len(table) * (len(columns) + 1) * A_CODE + 3 * sum(letters)
+            if many > self.memory:
                 raise too_many(columns, self.memory)
             rows += int(pc.sum(table.column(len(columns))).as_py() or 0)
             yield table
