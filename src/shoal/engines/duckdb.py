@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -48,7 +49,7 @@ class DuckDBEngine:
         names = {column: _name(parts, column) for column in columns}
         asked = ", ".join(f"{_as_text(name)} AS {name}" if column in lists else name for column, name in names.items())
         query = f"SELECT {asked}, count(*)::BIGINT FROM {_read(parts)} GROUP BY ALL"
-        for batch in self._guarded(lambda: self._connection.execute(query).to_arrow_reader(STRETCH)):
+        for batch in self._guarded(lambda: self._reader(query)):
             table = pa.Table.from_batches([batch]).rename_columns([*columns, ROWS])
             for column in lists:
                 table = table.set_column(table.column_names.index(column), column, _as_lists(table.column(column).combine_chunks()))
@@ -71,6 +72,13 @@ class DuckDBEngine:
     def close(self) -> None:
         """Memory and files go."""
         self._connection.close()
+
+    def _reader(self, query: str) -> Any:
+        """Of a query that is done: Ctrl-C is heard while DuckDB works, as it is not by a reader that begins the work."""
+        done = self._connection.execute(query)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that groups, which are few beside rows, are copied once more
+            return done.to_arrow_reader(STRETCH)
 
     def _asked(self, query: str) -> Any:
         try:
