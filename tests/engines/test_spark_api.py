@@ -12,6 +12,7 @@ import shoal.spark
 from shoal.certificate import read_certificate
 from shoal.errors import DataError, OutputError, ParameterError
 from shoal.example import invented_patients
+from shoal.runs.parts import load_parts
 from shoal.runs.run import load_run
 from shoal.writing import as_parquet, write_parquet
 from tests.engines.test_same_release import as_rows
@@ -68,6 +69,8 @@ def test_what_a_run_of_a_dataframe_cannot_do_is_said(patients, tmp_path):
     shoal.spark.protect(patients, "mondrian", k=5, out=tmp_path / "run", **ROLES)
     with pytest.raises(DataError, match="was made of a DataFrame"):
         load_run(tmp_path / "run")
+    with pytest.raises(DataError, match="was made of a DataFrame"):
+        load_parts(tmp_path / "run", None, tmp_path)
     with pytest.raises(OutputError, match="exists"):
         shoal.spark.protect(patients, "mondrian", k=5, out=tmp_path / "run", **ROLES)
 

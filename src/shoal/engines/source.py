@@ -171,7 +171,7 @@ class RowsElsewhere:
         def write(batch: Batch) -> Changed:
             made = change(batch)
             pq.write_table(made.table.plain, out / f"{int(batch.rows[0]):015d}.parquet")
-            return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
+            return made._replace(table=replace(made.table, arrow=made.table.plain.schema.empty_table()))
 
         made = list(self.each(write, chance))
         return self._over_changed(out, made), made
@@ -198,7 +198,7 @@ class RowsElsewhere:
             table = table.with_columns(change(table))
             pq.write_table(table.plain, out / f"{block:09d}.parquet")
             row = np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
-            return Changed(replace(table, arrow=table.plain.slice(0, 0)), row)
+            return Changed(replace(table, arrow=table.plain.schema.empty_table()), row)
 
         made = []
         for done, one in enumerate(self.engine.each(write, range(many)), 1):

@@ -27,7 +27,7 @@ from shoal.rows import Batch
 from shoal.runs.certify import ReleasedFiles
 from shoal.runs.elsewhere import made_ready, protected
 from shoal.runs.recipe import Recipe
-from shoal.runs.run import Run, refuse_broken, refuse_gone, steps_of, table_certificate, told_names, with_evidence
+from shoal.runs.run import Run, refuse_broken, refuse_gone, refuse_rows_of_no_file, steps_of, table_certificate, told_names, with_evidence
 from shoal.signing import SigningKey
 from shoal.table import Table
 
@@ -235,6 +235,7 @@ class LoadedParts:
 def load_parts(folder: Path, opened: Open, aside: Path, progress: Progress = quiet) -> LoadedParts:
     """With its original, which must be unchanged."""
     there = RunFolder(folder)
+    refuse_rows_of_no_file(folder)
     there.needs((RECIPE, CERTIFICATE, f"{PRIVATE}/run.json", f"{PRIVATE}/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / RECIPE)
     secret, source_row, about = there.kept()

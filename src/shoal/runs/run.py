@@ -139,7 +139,7 @@ def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
 def load_run(folder: Path) -> Run:
     """Read a run folder back, with the original it was made from, which must be unchanged."""
     there = RunFolder(folder)
-    _refuse_rows_of_no_file(folder)
+    refuse_rows_of_no_file(folder)
     there.needs(("recipe.toml", CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / "recipe.toml")
     secret, source_row, about = there.kept()
@@ -166,7 +166,7 @@ def load_run(folder: Path) -> Run:
     return Run(folder, recipe, original, release, roles, secret)
 
 
-def _refuse_rows_of_no_file(folder: Path) -> None:
+def refuse_rows_of_no_file(folder: Path) -> None:
     """A DataFrame of a cluster is protected without ever being a file that stays."""
     if (folder / RELEASE).is_dir() and (folder / PRIVATE / "run.json").is_file() and not (folder / RECIPE).exists():
         raise DataError(
