@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORDNET := .venv/share/wordnet/data.noun
 
-.PHONY: help demo test test-spark check lint lowest bare bench experiments torture tagger clean
+.PHONY: help demo test test-spark check lint lowest bare bench bench-engines experiments torture tagger clean
 
 help:  ## what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("shoal needs Python 3.11 or newer: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
@@ -84,6 +84,10 @@ bare:  ## what must work without any extra: tables, on the command line and in P
 bench: $(READY)  ## speed, side by side with a naive or well-known implementation
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
+
+bench-engines: $(READY)  ## what DuckDB and Spark take for tables larger than memory: half an hour, 20 GB of disk; Spark needs Java 17
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[duckdb,spark]'
+	$(BIN)/python -m benchmarks.engines
 
 experiments: $(READY) $(WORDNET)  ## published tables: ours, published, difference
 	$(BIN)/python -m experiments.abril_2014

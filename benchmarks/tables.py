@@ -1,17 +1,22 @@
-"""Tables for benchmarks of recoding: Adult with its hierarchies, as codes; copies of it of any length; and Adult with fifteen columns.
+"""Tables for benchmarks. Of recoding: Adult with its hierarchies, as codes; copies of it of any length; and Adult with fifteen columns. Of
+engines: files of as many rows as one likes.
 
 Adult is `adult_30162.csv`, columns in its order. A hierarchy counts the leaves of its file, of which the table has only some. The table of
 fifteen columns takes six more from `adult.data`, the same rows, with hierarchies over the values that occur.
+
+Files of many rows are drawn from a pool of invented persons, so that combinations stay what they are however many rows there are.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.trees import data_folder
 from shoal.arrays import Int32Array, IntArray
@@ -24,6 +29,9 @@ NAMES = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-st
 NAMES = (*NAMES, "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class")  # of adult.data
 MORE = ("relationship", "hours-per-week", "capital-gain", "capital-loss", "fnlwgt", "education-num")
 REDRAWN, SEED = 0.3, 452_220
+PERSONS = ("age", "zip", "sex", "education", "marital", "occupation", "hours", "country")
+MEASURED = ("height", "weight", "pulse", "systolic", "diastolic", "glucose", "creatinine")
+A_FILE = 1_000_000  # rows
 
 
 class CodedTable(NamedTuple):
@@ -126,3 +134,45 @@ def _levels(values: IntArray, *groups: object) -> tuple[IntArray, CodedHierarchy
 def _counted(codes: IntArray, hierarchies: list[CodedHierarchy]) -> CodedTable:
     distinct, rows = np.unique(codes.astype(np.int32), axis=0, return_counts=True)
     return CodedTable(distinct, rows.astype(np.int64), hierarchies)
+
+
+def write_persons(place: Path, rows: int, pool: int, target: bool = False) -> list[Path]:
+    """Files of rows with the eight columns of a person each, drawn from a pool of so many; a target of four classes leans on three of them."""
+    rng = np.random.default_rng(SEED)
+
+    def skewed(values: int, by: float) -> IntArray:
+        return np.minimum(rng.random(pool) ** by * values, values - 1).astype(np.int64)
+
+    persons = [rng.normal(45, 20, pool).clip(0, 99), skewed(400, 1.5), rng.integers(0, 2, pool), skewed(16, 1.7), skewed(7, 1.5)]
+    persons += [skewed(15, 1.2), rng.normal(38, 10, pool).clip(1, 80), skewed(40, 4.0)]
+    columns = {name: values.astype(np.int64) for name, values in zip(PERSONS, persons)}
+    if target:
+        leaning = columns["age"] / 25 + columns["education"] / 4 + columns["hours"] / 20 + rng.normal(0, 1, pool)
+        columns["income"] = np.searchsorted(np.quantile(leaning, [0.4, 0.7, 0.9]), leaning).astype(np.int64)
+
+    def some(first: int, many: int) -> pa.Table:
+        at = np.random.default_rng([SEED, first]).integers(0, pool, many)
+        return pa.table({name: values[at] for name, values in columns.items()})
+
+    return _in_files(place, rows, some)
+
+
+def write_measured(place: Path, rows: int) -> list[Path]:
+    """Files of rows with seven numbers each: correlated and skewed, and hardly two alike."""
+    loading = np.random.default_rng(SEED).normal(size=(3, len(MEASURED)))
+
+    def some(first: int, many: int) -> pa.Table:
+        rng = np.random.default_rng([SEED, first])
+        values = np.exp(0.5 * (rng.normal(size=(many, 3)) @ loading + 0.5 * rng.normal(size=(many, len(MEASURED)))))
+        return pa.table(dict(zip(MEASURED, values.T)))
+
+    return _in_files(place, rows, some)
+
+
+def _in_files(place: Path, rows: int, some: Callable[[int, int], pa.Table]) -> list[Path]:
+    place.mkdir()
+    paths = []
+    for first in range(0, rows, A_FILE):
+        paths.append(place / f"rows-{first // A_FILE:03d}.parquet")
+        pq.write_table(some(first, min(A_FILE, rows - first)), paths[-1])
+    return paths

@@ -24,6 +24,8 @@ from shoal.runs.unit import unit_of
 from shoal.score import AttackResult, Knowledge, Score
 from shoal.table import Table
 
+_SAID = ("quasi", "confidential", "identifier", "person")  # roles that are said by columns of their own
+
 
 def protect(
     data: Any,
@@ -50,21 +52,39 @@ def protect(
     table = Table.of(data)
     if not len(table):
         raise DataError("The table has no rows, so there is nothing to protect.")
-    if roles is not None and (quasi or confidential or identifier or person or target or link or rest != "leave-out"):
-        raise ParameterError(
-            "Give roles either as one Roles object or by quasi, confidential, identifier, person, target, rest and link, not both."
-        )
-    if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
-        raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
-    made = [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
-    kept = ({link: 0} if link else {}) if isinstance(link, str) else link
-    said = (_names(quasi), _names(confidential), _names(identifier), _names(person))
-    given = roles or Roles(*said, target=target, rest=rest, link=kept)
+    said = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "person": person}
+    given = roles_given(roles, said, target, rest, link)
+    made = steps_given(steps, parameters)
     table, checked = ready(table, given, made)
     release = apply_steps(table, checked, made, new_secret() if seed is None else seed, progress)
     refuse_broken(check_release(release))
     doubt = unit_of(table, release, checked).warning
     return replace(release, warnings=(doubt, *release.warnings)) if doubt else release
+
+
+def roles_given(
+    roles: Roles | None,
+    columns: Mapping[str, str | Sequence[str]],
+    target: str | None = None,
+    rest: Rest = "leave-out",
+    link: str | Mapping[str, int] = "",
+) -> Roles:
+    """Roles as one object, or as columns by role."""
+    if roles is None:
+        kept = ({link: 0} if link else {}) if isinstance(link, str) else link
+        quasi, confidential, identifier, person = (_names(columns.get(role, ())) for role in _SAID)
+        return Roles(quasi, confidential, identifier, person, target=target, rest=rest, link=kept)
+    if any(columns.values()) or target or link or rest != "leave-out":
+        words = [*columns, "target", "rest"] + (["link"] if "person" in columns else [])
+        raise ParameterError(f"Give roles either as one Roles object or by {', '.join(words[:-1])} and {words[-1]}, not both.")
+    return roles
+
+
+def steps_given(steps: Sequence[Method | str], parameters: Mapping[str, object]) -> list[Method]:
+    """Methods as objects; or one by its name, with its parameters."""
+    if parameters and (len(steps) != 1 or not isinstance(steps[0], str)):
+        raise ParameterError("Parameters go with one method's name. Give several methods as objects, such as Mdav(k=5).")
+    return [make("method", step, parameters) if isinstance(step, str) else step for step in steps]
 
 
 def measure(data: Any, release: Release, *names: str, parameters: Mapping[str, object] | None = None) -> dict[str, Score]:

@@ -27,6 +27,8 @@ class Counted(Protocol):
     def orders(self) -> Mapping[str, tuple[str, ...]]: ...
     def __len__(self) -> int: ...
     def kind(self, name: str) -> Kind: ...
+    @property
+    def like(self) -> Table: ...
     def counts(self, columns: Sequence[str]) -> Counts: ...
 
 
@@ -66,6 +68,10 @@ class DistinctValues:
         """What the cells of a column are; it is not counted for that."""
         return self._of(name).kind(name) if name in self.read else self.source.kind(name)
 
+    def is_whole(self, name: str) -> bool:
+        """Whether it is kept as whole numbers; it is not counted for that either."""
+        return bool(pa.types.is_integer((self._of(name) if name in self.read else self.source.like).column(name).type))
+
     def column(self, name: str) -> pa.Array:
         """Its distinct values."""
         return self._of(name).column(name)
@@ -104,6 +110,11 @@ def rows_of(table: Table, column: str) -> IntArray:
     if isinstance(table, Table):
         return np.bincount(table.codes(column), minlength=len(table.levels(column)))
     return table.counts([column]).rows
+
+
+def is_whole(table: Table, column: str) -> bool:
+    """Whether a column is kept as whole numbers."""
+    return bool(pa.types.is_integer(table.column(column).type)) if isinstance(table, Table) else table.is_whole(column)
 
 
 def rows_with(table: Table, column: str, values: BoolArray) -> tuple[int, str]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import BoolArray
 from shoal.dates import ENOUGH, Form, found_form, is_format, read_dates
-from shoal.distinct import rows_of, rows_with
+from shoal.distinct import is_whole, rows_of, rows_with
 from shoal.errors import RoleError, counted
 from shoal.table import Table
 
@@ -97,8 +97,10 @@ def _ask_for_dates(table: Table, column: str, codes: Sequence[str]) -> None:
     """A person is asked where many cells are dates: protected as other text or as numbers, exact ones would be released."""
     if column in table.cells or table.kind(column) not in ("text", "number"):
         return
-    levels, text = table.levels(column), table.kind(column) == "text"
-    rows = rows_of(table, column)
+    text = table.kind(column) == "text"
+    if not text and not is_whole(table, column):
+        return
+    levels, rows = table.levels(column), rows_of(table, column)
     if text:
         found = np.asarray(pc.match_substring_regex(pc.utf8_trim_whitespace(levels), _DATED).fill_null(False))
         how = "--kind {0}=date:%d.%m.%Y in the form they have, with --missing-code {0}=... for what is none"
@@ -117,12 +119,9 @@ def _ask_for_dates(table: Table, column: str, codes: Sequence[str]) -> None:
 
 
 def _read_as_numbers(levels: pa.Array) -> BoolArray:
-    """Which numbers are dates written as eight digits: 19760414."""
-    whole = pa.types.is_integer(levels.type)
+    """Which whole numbers are dates written as eight digits: 19760414."""
     low, high = (pa.scalar(end, pa.uint64() if pa.types.is_uint64(levels.type) else pa.int64()) for end in (18_000_000, 21_000_000))
-    found = (
-        np.asarray(pc.and_(pc.greater(levels, low), pc.less(levels, high)).fill_null(False)) if whole else np.zeros(len(levels), np.bool_)
-    )
+    found = np.asarray(pc.and_(pc.greater(levels, low), pc.less(levels, high)).fill_null(False))
     if not found.any():
         return np.zeros(len(levels), np.bool_)
     texts = [str(level) if there else None for level, there in zip(levels.to_pylist(), found.tolist())]

@@ -72,6 +72,7 @@ ALLOWED = {
     "runs": NOUNS | CONTRACTS | FAMILIES | TEXT | {"kernels", "checks", "report"},
     "engines": NOUNS | CONTRACTS | {"runs", "checks"},
     "api": NOUNS | CONTRACTS | {"checks", "runs", "engines"},
+    "spark": NOUNS | CONTRACTS | {"api", "checks", "runs", "engines"},
     **dict.fromkeys(TESTING, NOUNS | CONTRACTS | TESTING | {"checks", "collections"}),
     "cli": NOUNS | CONTRACTS | TEXT | {"", "api", "runs", "checks", "report", "documents", "collections", "engines"},
     "__main__": {"cli"},

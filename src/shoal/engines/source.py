@@ -182,7 +182,7 @@ class RowsElsewhere:
             made = change(batch)
             with whole(out / f"{int(batch.rows[0]):015d}.parquet", aside) as part:
                 pq.write_table(made.table.plain, part)
-            return made._replace(table=replace(made.table, arrow=made.table.plain.slice(0, 0)))
+            return made._replace(table=replace(made.table, arrow=made.table.plain.schema.empty_table()))
 
         made = list(self.each(write, chance))
         return self._over_changed(out, made), made
@@ -209,7 +209,7 @@ class RowsElsewhere:
             with whole(out / f"{block:09d}.parquet", aside) as part:
                 pq.write_table(table.plain, part)
             row = np.asarray(rows.column(ROW).combine_chunks()).astype(np.int64)
-            return Changed(replace(table, arrow=table.plain.slice(0, 0)), row)
+            return Changed(replace(table, arrow=table.plain.schema.empty_table()), row)
 
         made = []
         for done, one in enumerate(self.engine.each(write, range(many)), 1):

@@ -99,6 +99,25 @@ class SparkEngine:
         for at, path in enumerate(self._written(self._read(ids).withColumn("number", number).orderBy("row"))):
             shutil.move(path, out / f"ids-{at:06d}.parquet")
 
+    def staged(self, frame: Any, out: Path) -> None:
+        """The rows of a DataFrame, written by the workers into a folder. Times of a zone are written as the session's clock shows them."""
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as f
+        from pyspark.sql.types import TimestampType
+
+        times = [field.name for field in frame.schema.fields if isinstance(field.dataType, TimestampType)]
+        plain = frame.withColumns({name: f.col(_name(name)).cast("timestamp_ntz") for name in times}) if times else frame
+        rows = Observation()
+        observed = plain.observe(rows, f.count(f.lit(1)).alias("rows"))
+        self._asked(lambda: observed.write.parquet(f"file://{os.path.abspath(out)}"))
+        here = sum(pq.read_metadata(path).num_rows for path in out.glob("part-*.parquet"))
+        if here != (rows.get["rows"] if here else 0) or not here:
+            raise DataError(
+                "The rows of the DataFrame that the cluster wrote are not all to be seen from this machine"
+                + (". " if here else ", or it has none. ")
+                + "Let out be a folder on storage that this machine and all workers share."
+            )
+
     def close(self) -> None:
         """Whoever began the session ends it."""
 

@@ -27,7 +27,7 @@ from shoal.rows import Batch
 from shoal.runs.certify import ReleasedFiles
 from shoal.runs.elsewhere import made_ready, protected
 from shoal.runs.recipe import Recipe
-from shoal.runs.run import Run, refuse_broken, refuse_gone, steps_of, table_certificate, told_names, with_evidence
+from shoal.runs.run import Run, refuse_broken, refuse_gone, refuse_rows_of_no_file, steps_of, table_certificate, told_names, with_evidence
 from shoal.signing import SigningKey
 from shoal.table import Table
 
@@ -157,16 +157,36 @@ def protect_in_parts(
 ) -> TableCertificate:
     """Do a recipe where rows do not fit into memory: the same folder as ever, its release in many files."""
     refuse_existing(out)
-    key = SigningKey.read(sign) if sign is not None else None
     as_toml = recipe.toml(out)
+
+    def of_files(aside: Path) -> Elsewhere:
+        return opened(recipe.inputs, aside, recipe.reading, progress)
+
+    return protect_rows(recipe, of_files, out, as_toml, seed, progress, sign)
+
+
+def protect_rows(
+    recipe: Recipe,
+    opened: Callable[[Path], Elsewhere],
+    out: Path,
+    as_toml: str = "",
+    seed: int | None = None,
+    progress: Progress = quiet,
+    sign: Path | None = None,
+) -> TableCertificate:
+    """The same of rows that are opened in a folder for what is on its way, whatever the recipe's input. Rows that are in no file which stays have no
+    recipe to write."""
+    refuse_existing(out)
+    key = SigningKey.read(sign) if sign is not None else None
     with run_folder(out) as folder:
         progress("reading", 0, 1)
-        there = made_ready(opened(recipe.inputs, folder.aside, recipe.reading, progress), recipe.roles, recipe.steps)
+        there = made_ready(opened(folder.aside), recipe.roles, recipe.steps)
         progress("reading", 1, 1)
         secret = new_secret() if seed is None else seed
         (folder.path / RELEASE).mkdir()
         made = protected(there.rows, there.roles, recipe.steps, secret, folder.path / RELEASE, progress)
-        (folder.path / RECIPE).write_text(as_toml, encoding="utf-8")
+        if as_toml:
+            (folder.path / RECIPE).write_text(as_toml, encoding="utf-8")
         folder.keep(secret, made.written.source_row, {"inputs": told_of(there.rows), "warnings": list(made.warnings)})
         released = released_rows(there.rows, made.written.paths, made.like)
         release = Release(released.like, made.made_by, np.empty(0, np.int64), there.roles, made.warnings)
@@ -215,6 +235,7 @@ class LoadedParts:
 def load_parts(folder: Path, opened: Open, aside: Path, progress: Progress = quiet) -> LoadedParts:
     """With its original, which must be unchanged."""
     there = RunFolder(folder)
+    refuse_rows_of_no_file(folder)
     there.needs((RECIPE, CERTIFICATE, f"{PRIVATE}/run.json", f"{PRIVATE}/source_rows.npy"), "shoal protect -o")
     recipe = Recipe.read(folder / RECIPE)
     secret, source_row, about = there.kept()

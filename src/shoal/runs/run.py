@@ -15,7 +15,18 @@ from shoal.checks.values import Written
 from shoal.contracts import Measure, Progress, quiet
 from shoal.errors import DataError, PromiseBroken
 from shoal.files import read_table
-from shoal.folders import CERTIFICATE, RECIPE, RELEASE, RunFolder, refuse_existing, renewed, run_folder, sha256_of, sha256_of_list
+from shoal.folders import (
+    CERTIFICATE,
+    PRIVATE,
+    RECIPE,
+    RELEASE,
+    RunFolder,
+    refuse_existing,
+    renewed,
+    run_folder,
+    sha256_of,
+    sha256_of_list,
+)
 from shoal.formulas import to_escape, unescaped
 from shoal.inputs import read_tables
 from shoal.parts import files_of
@@ -128,6 +139,7 @@ def _with_core(measures: Sequence[Measure]) -> Sequence[Measure]:
 def load_run(folder: Path) -> Run:
     """Read a run folder back, with the original it was made from, which must be unchanged."""
     there = RunFolder(folder)
+    refuse_rows_of_no_file(folder)
     if (folder / RELEASE).is_dir():
         raise DataError(f"The release in {folder} is many files, and this needs one file. Run the recipe with --engine memory for it.")
     there.needs(("recipe.toml", CERTIFICATE, "private/run.json", "private/source_rows.npy"), "shoal protect -o")
@@ -154,6 +166,15 @@ def load_run(folder: Path) -> Run:
     warnings = tuple(about.get("warnings", certificate.warnings))  # runs of 0.1 did not keep those of the methods apart
     release = replace(Release.given(released, source_row, roles, persons), warnings=warnings)
     return Run(folder, recipe, original, release, roles, secret)
+
+
+def refuse_rows_of_no_file(folder: Path) -> None:
+    """A DataFrame of a cluster is protected without ever being a file that stays."""
+    if (folder / RELEASE).is_dir() and (folder / PRIVATE / "run.json").is_file() and not (folder / RECIPE).exists():
+        raise DataError(
+            f"The run in {folder} was made of a DataFrame, of which no file was kept, so its original cannot be read back. Its certificate and "
+            "reports hold what was found; protect the DataFrame again for anything else."
+        )
 
 
 def refuse_gone(recipe: Recipe, folder: Path) -> None:
