@@ -249,6 +249,7 @@ def test_odd_certificates_end_in_a_sentence(copy, kind):
 
 def test_lists_of_numbers_are_shown(copy, capsys):
     from shoal.cli.verbs import verify as shown
+    from shoal.engines.choice import Choice
 
     about = said(copy / "csv")
     _measure(about, "k-anonymity")["details"]["uniques"] = [1, 2]
