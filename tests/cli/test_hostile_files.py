@@ -255,7 +255,7 @@ def test_lists_of_numbers_are_shown(copy, capsys):
     _measure(about, "k-anonymity")["details"]["uniques"] = [1, 2]
     _measure(about, "cell-loss")["name"] = "signed by the hospital"
     assert not checked(copy / "csv", about).holds
-    assert not shown(copy / "csv", copy / "csv" / "certificate.json", None, json=False)
+    assert not shown(copy / "csv", copy / "csv" / "certificate.json", None, Choice(), json=False)
     assert "signed by the hospital" not in capsys.readouterr().err
 
 
