@@ -122,7 +122,7 @@ def batches(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[
 def seen(path: Path) -> Part:
     """A file whose rows are not counted."""
     about = os.stat(path)
-    return Part(path, 0, about.st_size, about.st_mtime_ns)
+    return Part(Path(os.path.abspath(path)), 0, about.st_size, about.st_mtime_ns)
 
 
 def refuse_changed(part: Part) -> None:
@@ -202,7 +202,7 @@ def looked_at(path: Path) -> tuple[Part, pa.Schema]:
     try:
         about = os.stat(path)
         with pq.ParquetFile(path) as file:
-            return Part(path, file.metadata.num_rows, about.st_size, about.st_mtime_ns), file.schema_arrow.remove_metadata()
+            return Part(Path(os.path.abspath(path)), file.metadata.num_rows, about.st_size, about.st_mtime_ns), file.schema_arrow.remove_metadata()
     except Exception:  # of every kind, with messages that may quote a cell
         raise DataError(f"{path} starts like Parquet but is damaged.") from None
 

@@ -132,6 +132,9 @@ class RowsElsewhere:
 
     def moments(self, columns: Sequence[str]) -> Moments:
         """Of one column with few values from its counts; else smallest and largest values first, then exact sums, of each batch by itself."""
+        return self.once(("moments", *columns), lambda: self._moments(columns))
+
+    def _moments(self, columns: Sequence[str]) -> Moments:
         if len(columns) == 1 and ("counts", columns[0]) in self.once.asked:
             counts = self.counts(columns)
             return Moments.of_counts(counts.table.number(columns[0]), counts.rows)
