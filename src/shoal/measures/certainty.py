@@ -54,8 +54,9 @@ class NCP(QuasiMeasure):
 
 
 def _before(original: Table, release: Release, column: str) -> Table:
-    """A table that has every original value of a column."""
-    return original if release.originals is None else release.values_before(original, column).table
+    """A table that has every original value of a column, where its cells may say less than a value: others cost nothing."""
+    exact = release.originals is None or release.table.kind(column) != "text"
+    return original if exact else release.values_before(original, column).table
 
 
 def _mean(before: Table, release: Release, roles: Roles, column: str, penalties: FloatArray) -> float:
