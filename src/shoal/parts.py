@@ -202,7 +202,9 @@ def looked_at(path: Path) -> tuple[Part, pa.Schema]:
     try:
         about = os.stat(path)
         with pq.ParquetFile(path) as file:
-            return Part(Path(os.path.abspath(path)), file.metadata.num_rows, about.st_size, about.st_mtime_ns), file.schema_arrow.remove_metadata()
+            return Part(
+                Path(os.path.abspath(path)), file.metadata.num_rows, about.st_size, about.st_mtime_ns
+            ), file.schema_arrow.remove_metadata()
     except Exception:  # of every kind, with messages that may quote a cell
         raise DataError(f"{path} starts like Parquet but is damaged.") from None
 
