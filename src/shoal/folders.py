@@ -64,7 +64,10 @@ class RunFolder:
         private = self.path / PRIVATE
         private.mkdir(exist_ok=True)
         (private / "run.json").write_text(json.dumps({"seed": hex(secret), **about}, indent=2) + "\n", encoding="utf-8")
-        np.save(private / "source_rows.npy", source_row.astype(np.int64), allow_pickle=False)
+        if isinstance(source_row, np.memmap) and source_row.filename is not None:  # as they are in a file, and perhaps too many for memory
+            shutil.copyfile(source_row.filename, private / "source_rows.npy")
+        else:
+            np.save(private / "source_rows.npy", source_row.astype(np.int64), allow_pickle=False)
 
     def kept(self) -> tuple[int, IntArray, dict[str, Any]]:
         """The secret, the source rows, and the rest, as they were kept."""

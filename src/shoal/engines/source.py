@@ -233,15 +233,15 @@ class RowsElsewhere:
         """Every batch is put aside by bucket, the buckets of the keyed order; then every bucket is put in order and written."""
         aside, buckets = _made(self.aside, "shuffled"), buckets_for(len(self))
 
-        def put(batch: Batch) -> tuple[Path, pa.Schema, Mapping[str, int]]:
+        def put(batch: Batch) -> tuple[Path, pa.Schema, Mapping[str, int], int]:
             made = change(batch)
             words = order.words(made.rows.astype(np.uint64), "order")
             table = made.table.plain.append_column(ROW, pa.array(made.rows)).append_column(ORDER, pa.array(words))
             path = aside / f"{int(batch.rows[0]):015d}.arrow"
-            return path, put_aside(path, table, bucket_of(words, buckets), buckets), made.tally
+            return path, put_aside(path, table, bucket_of(words, buckets), buckets), made.tally, len(made.rows)
 
         pieces = list(self.each(put, chance))
-        paths, schema = [path for path, _, _ in pieces], pa.unify_schemas([one for _, one, _ in pieces], promote_options="permissive")
+        paths, schema = [one[0] for one in pieces], pa.unify_schemas([one[1] for one in pieces], promote_options="permissive")
 
         def write(bucket: int) -> tuple[Path, IntArray]:
             rows = taken_back(paths, bucket, schema)
@@ -251,11 +251,15 @@ class RowsElsewhere:
                 write_parquet(finish(rows.drop_columns([ORDER, ROW]).take(in_order)), part)
             return path, np.asarray(rows.column(ROW).take(in_order).combine_chunks()).astype(np.int64)
 
-        made = []
-        for done, one in enumerate(self.engine.each(write, range(buckets)), 1):
-            made.append(one)
-            self.progress("writing", done, buckets)
-        return Written([path for path, _ in made], np.concatenate([rows for _, rows in made]), [tally for _, _, tally in pieces])
+        written, rows_at = [], aside / "source_rows.npy"
+        with rows_at.open("wb") as file:  # row after row: of very many they would fill the memory
+            about = {"descr": "<i8", "fortran_order": False, "shape": (sum(one[3] for one in pieces),)}
+            np.lib.format.write_array_header_1_0(file, about)
+            for done, (path, rows) in enumerate(self.engine.each(write, range(buckets)), 1):
+                written.append(path)
+                file.write(rows.astype("<i8").tobytes())
+                self.progress("writing", done, buckets)
+        return Written(written, np.load(rows_at, mmap_mode="r"), [one[2] for one in pieces])
 
 
 def _batches(stretch: Stretch, like: Table, ids: Path | None) -> Iterator[Batch]:

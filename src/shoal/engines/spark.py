@@ -57,7 +57,7 @@ class SparkEngine:
         from pyspark import cloudpickle
 
         self._made += 1
-        name, sent = secrets.token_hex(8), self._context.broadcast(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
+        name, sent = secrets.token_hex(8), self._context.broadcast(cloudpickle.dumps(task))
 
         def do(item: A) -> tuple[B | None, ShoalError | None]:
             return _done(name, sent, item)
