@@ -17,6 +17,10 @@ class Once:
         """The questions that have an answer."""
         return list(self._answers)
 
+    def forget(self, what: Hashable) -> None:
+        """An answer that nobody will ask for again and that takes much memory."""
+        self._answers.pop(what, None)
+
     def __call__(self, what: Hashable, compute: Callable[[], T], beside: object = None) -> T:
         if what not in self._answers or self._answers[what][0] is not beside:
             self._answers[what] = (beside, compute())

@@ -122,6 +122,12 @@ class RowsElsewhere:
                 f"{rows:,} rows were counted where the files have {self.parts.rows:,}. Nothing was released; can all workers read the files?"
             )
 
+    def forget_plan(self) -> None:
+        """Counts of several columns go, which only plans are made on; evidence asks for one column at a time."""
+        for question in self.once.asked:
+            if question[0] == "counts" and len(question) > 2:
+                self.once.forget(question)
+
     def over(self, paths: Sequence[Path], like: Table) -> RowsElsewhere:
         """The rows of other files, by the same engine."""
         return replace(self, parts=Parts.of(paths), like=like)

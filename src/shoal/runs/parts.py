@@ -185,6 +185,7 @@ def protect_rows(
         secret = new_secret() if seed is None else seed
         (folder.path / RELEASE).mkdir()
         made = protected(there.rows, there.roles, recipe.steps, secret, folder.path / RELEASE, progress)
+        there.rows.forget_plan()
         if as_toml:
             (folder.path / RECIPE).write_text(as_toml, encoding="utf-8")
         folder.keep(secret, made.written.source_row, {"inputs": told_of(there.rows), "warnings": list(made.warnings)})
