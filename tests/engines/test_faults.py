@@ -154,7 +154,7 @@ def full(*_given, **_named):
         "shoal.engines.source.pq.write_table",
         "shoal.engines.source.write_parquet",
         "shoal.engines.source.mkdtemp",
-        "shoal.folders.np.save",
+        "shoal.folders.shutil.copyfile",
         "shoal.folders.os.fsync",
     ],
 )
