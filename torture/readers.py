@@ -158,9 +158,10 @@ def _verify(release: str, certificate: str) -> Callable[[Path], None]:
 
     def use(work: Path) -> None:
         from shoal.cli import verbs
+        from shoal.engines.choice import Choice
 
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            verbs.verify(work / release, work / certificate, None, False)
+            verbs.verify(work / release, work / certificate, None, Choice(), False)
 
     return use
 

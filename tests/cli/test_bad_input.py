@@ -534,7 +534,8 @@ def test_parquet_that_holds_what_no_table_can(refused, desk):
 def test_no_such_file(refused, table, desk):
     refused("look", desk / "patient.csv", says="Did you mean 'patients.csv'?")
     refused("look", desk / "nowhere" / "patients.csv", says="There is no file")
-    refused("look", desk, says="is a folder")
+    (desk / "empty").mkdir()
+    refused("look", desk / "empty", says="holds no table")
     refused(*protect(desk / "gone.csv", desk / "run"), says="There is no file")
     refused("verify", desk / "gone.csv", desk / "gone.json", says="There is no file")
     refused("run", desk / "gone.toml", "-o", desk / "run", says="There is no file")
@@ -573,9 +574,8 @@ def test_a_pipe(refused, desk):
     refused("look", "/dev/null", says="not a plain file")
 
 
-@pytest.mark.parametrize("suffix", ["gz", "zip", "xz"])
+@pytest.mark.parametrize("suffix", ["zip", "xz"])
 def test_a_packed_file(refused, table, desk, suffix):
-    import gzip
     import lzma
     import zipfile
 
@@ -584,7 +584,7 @@ def test_a_packed_file(refused, table, desk, suffix):
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.write(table, "patients.csv")
     else:
-        path.write_bytes({"gz": gzip, "xz": lzma}[suffix].compress(table.read_bytes()))
+        path.write_bytes(lzma.compress(table.read_bytes()))
     refused("look", path, says="not text")
 
 

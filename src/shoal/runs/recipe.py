@@ -154,7 +154,7 @@ def _in_turn(table: Table, roles: Roles, steps: Sequence[Method], secret: int, p
             rest = replace(rest, hierarchies=regrown(now, rest, changed_by(before)))
             refuse_strangers(now, rest, before, step)
         made = step.protect(now, rest, chance_for(secret, "step", number, step.name), progress)
-        refuse_lost_columns(before, made.table.columns, made.made_by[-1].method)
+        refuse_lost_columns(before, made.table.columns, step.name)
         release = made if release is None else release.then(made)
         if len(made) < len(now) and before:
             _refuse_lost_records(release, number, step)
