@@ -34,7 +34,7 @@ def read_table(
     delimiter = "\t" if delimiter == "\\t" else delimiter
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
         raise DataError(f"The delimiter must be one plain character, such as ; or \\t, got '{delimiter}'.")
-    magic = _first_bytes(path)
+    magic = first_bytes(path)
     if magic == b"PAR1":
         try:
             with pq.ParquetFile(path) as file:
@@ -55,7 +55,7 @@ def read_table(
 def read_rows(path: str | Path) -> list[list[str]]:
     """The cells of a CSV file without a header, row by row, as text; encoding and delimiter are found out."""
     path = Path(path)
-    if _first_bytes(path) == b"PAR1":
+    if first_bytes(path) == b"PAR1":
         raise DataError(f"{path} is Parquet. Give it as CSV.")
     text, _ = decoded(path, path.read_bytes(), None)
     try:
@@ -64,7 +64,7 @@ def read_rows(path: str | Path) -> list[list[str]]:
         raise DataError(f"{path} cannot be cut into columns: a quote is left open, or a row is too long.") from None
 
 
-def _first_bytes(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
     """Of a file that is there, can be read and is not empty."""
     if not path.exists():
         near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])

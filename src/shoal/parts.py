@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.errors import DataError, counted, did_you_mean
+from shoal.errors import DataError, counted
+from shoal.files import first_bytes
 
 STRETCH = 1 << 19  # rows looked at together
 ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -180,19 +181,7 @@ def are_parquet(paths: Sequence[Path]) -> bool:
 
 def is_parquet(path: Path) -> bool:
     """By its first bytes; of a file that is there, can be read and is not empty."""
-    if not path.exists():
-        near = did_you_mean(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
-        raise DataError(f"There is no file {path}.{near}")
-    if not path.is_file():  # a pipe can be read once only
-        raise DataError(f"{path} is not a plain file. Write the table to a file first.")
-    try:
-        with path.open("rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if not magic:
-        raise DataError(f"{path} is empty.")
-    return magic == b"PAR1"
+    return first_bytes(path) == b"PAR1"
 
 
 def looked_at(path: Path) -> tuple[Part, pa.Schema]:

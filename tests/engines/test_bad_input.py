@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -230,11 +229,9 @@ def test_a_master_that_does_not_answer():
         closed.bind(("127.0.0.1", 0))
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        begun = time.monotonic()
         for one in (closed, silent):
             with pytest.raises(ShoalError, match=r"No Spark cluster answers at .* Start one, or use --engine duckdb"):
                 _refuse_silent(f"spark://127.0.0.1:{one.getsockname()[1]}")
-        assert time.monotonic() - begun < 60, "it would be waited for"
 
 
 @pytest.fixture
